@@ -1,0 +1,77 @@
+//! Executors: programs in, denotations out.
+//!
+//! Evaluation is total and bounded: an executor returns a [`Denotation`] or an [`ExecError`], never panics,
+//! never recurses on the depth of a program, and stops at the limits of [`Limits`] however large or deeply
+//! nested the program is.
+
+pub mod external;
+
+use serde_json::Value;
+use spanwise_lang::{TermId, Terms};
+
+/// What a program evaluates to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Denotation {
+    /// The value as text, in the notation of the domain's reference executor.
+    pub text: String,
+    /// Whether the value is empty: an empty answer, or a program that failed and therefore denotes nothing.
+    pub is_empty: bool,
+    /// Why a program that is well-formed nevertheless denotes nothing, where there is a reason to tell.
+    pub note: Option<String>,
+}
+
+impl Denotation {
+    /// A value that is there.
+    pub fn value(text: impl Into<String>) -> Self {
+        Self { text: text.into(), is_empty: false, note: None }
+    }
+}
+
+/// Why a program has no denotation.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ExecError {
+    /// Evaluation would exceed a limit.
+    #[error("evaluation stopped: more than {limit} {what}")]
+    Limit {
+        /// What was counted, in the plural.
+        what: &'static str,
+        /// The most that is allowed.
+        limit: u64,
+    },
+    /// The program uses a name or a number of arguments that the executor does not know.
+    #[error("{0}")]
+    BadProgram(String),
+    /// The program needs a context (a scene, say) and none, or a broken one, was given.
+    #[error("{0}")]
+    BadContext(String),
+    /// The program is understood but has no value in this context.
+    #[error("{0}")]
+    NoValue(String),
+    /// An external executor could not be reached or answered nonsense.
+    #[error("{0}")]
+    External(String),
+}
+
+/// Bounds on one evaluation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Most elementary steps: facts looked at, items copied.
+    pub steps: u64,
+    /// Most items in one intermediate or final value.
+    pub items: u64,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { steps: 20_000_000, items: 1_000_000 }
+    }
+}
+
+/// Evaluates the programs of one domain.
+pub trait Executor: Send + Sync {
+    /// The denotation of `program`, in `context` where the domain has one.
+    ///
+    /// # Errors
+    /// See [`ExecError`]; the executor stays usable after any of them.
+    fn execute(&self, terms: &Terms, program: TermId, context: Option<&Value>) -> Result<Denotation, ExecError>;
+}
