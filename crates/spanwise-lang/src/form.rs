@@ -1,0 +1,210 @@
+//! Forms: how a constant is written, with holes where its arguments go.
+//!
+//! `next_to_2` has the form `next_to_2({1})`, CLEVR's `behind` has `relate(behind, {1})`, every program of the
+//! geography domain is wrapped in `answer({1})`. A form builds a term from arguments and takes one apart.
+
+use crate::diag::Diagnostic;
+use crate::term::{Shape, Symbol, TermId, Terms};
+
+/// Deepest form that is accepted; people write two or three levels.
+const MAX_DEPTH: u32 = 32;
+
+/// A term with numbered holes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// The argument with this number.
+    Hole(usize),
+    /// A term without holes.
+    Ground(TermId),
+    /// A call with a hole somewhere inside.
+    Call {
+        /// The name before the parentheses.
+        head: Symbol,
+        /// The arguments.
+        args: Vec<Form>,
+    },
+}
+
+impl Form {
+    /// Reads a form. Holes are `{}` (the next argument) or `{2}` (the second one); `base` is where `text`
+    /// starts in its file.
+    ///
+    /// # Errors
+    /// Broken syntax, or a form nested too deep.
+    pub fn parse(terms: &mut Terms, text: &str, base: usize) -> Result<Self, Diagnostic> {
+        let root = parse_at(terms, text, base)?;
+        Self::from_term(terms, root, &mut 0).ok_or_else(|| {
+            Diagnostic::new(base..base + text.len(), "holes are written `{}`, or `{1}`, `{2}` and so on")
+        })
+    }
+
+    fn from_term(terms: &Terms, id: TermId, next: &mut usize) -> Option<Self> {
+        if terms.shape(id) == Shape::Name {
+            let text = terms.head_text(id);
+            if let Some(inner) = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
+                if inner.is_empty() {
+                    *next += 1;
+                    return Some(Self::Hole(*next - 1));
+                }
+                return inner.parse::<usize>().ok()?.checked_sub(1).map(Self::Hole);
+            }
+        }
+        let args: Vec<Self> =
+            terms.args(id).iter().map(|&arg| Self::from_term(terms, arg, next)).collect::<Option<_>>()?;
+        if args.iter().all(|arg| matches!(arg, Self::Ground(_))) {
+            return Some(Self::Ground(id));
+        }
+        Some(Self::Call { head: terms.head(id), args })
+    }
+
+    /// The plain form `name({1}, .., {n})`.
+    pub fn plain(terms: &mut Terms, name: &str, n_args: usize) -> Self {
+        let head = terms.intern(name);
+        if n_args == 0 {
+            return Self::Ground(terms.term(Shape::Call, head, &[]));
+        }
+        Self::Call { head, args: (0..n_args).map(Self::Hole).collect() }
+    }
+
+    /// Which argument numbers occur, each as often as it does.
+    #[must_use]
+    pub fn holes(&self) -> Vec<usize> {
+        match self {
+            Self::Hole(n) => vec![*n],
+            Self::Ground(_) => Vec::new(),
+            Self::Call { args, .. } => args.iter().flat_map(Self::holes).collect(),
+        }
+    }
+
+    /// The same form with every hole replaced by what `fill` says; `None` drops the argument.
+    pub fn refill(&self, terms: &mut Terms, fill: &dyn Fn(usize) -> Option<Self>) -> Option<Self> {
+        match self {
+            Self::Hole(n) => fill(*n),
+            Self::Ground(id) => Some(Self::Ground(*id)),
+            Self::Call { head, args } => {
+                let args: Vec<Self> = args.iter().filter_map(|arg| arg.refill(terms, fill)).collect();
+                let ground: Option<Vec<TermId>> = args
+                    .iter()
+                    .map(|arg| match arg {
+                        Self::Ground(id) => Some(*id),
+                        _ => None,
+                    })
+                    .collect();
+                Some(match ground {
+                    Some(ids) => Self::Ground(terms.term(Shape::Call, *head, &ids)),
+                    None => Self::Call { head: *head, args },
+                })
+            }
+        }
+    }
+
+    /// Shape and name at the top, which any term of this form has too.
+    #[must_use]
+    pub fn top(&self, terms: &Terms) -> Option<(Shape, Symbol)> {
+        match self {
+            Self::Hole(_) => None,
+            Self::Ground(id) => Some((terms.shape(*id), terms.head(*id))),
+            Self::Call { head, .. } => Some((Shape::Call, *head)),
+        }
+    }
+
+    /// The term with `args` in the holes. Cost: linear in the form.
+    pub fn build(&self, terms: &mut Terms, args: &[TermId]) -> TermId {
+        match self {
+            Self::Hole(n) => args[*n],
+            Self::Ground(id) => *id,
+            Self::Call { head, args: inner } => {
+                let built: Vec<TermId> = inner.iter().map(|form| form.build(terms, args)).collect();
+                terms.term(Shape::Call, *head, &built)
+            }
+        }
+    }
+
+    /// Takes `term` apart: whether it has this form, with the contents of the holes in `args` (which must be
+    /// long enough and hold `None`s). Cost: linear in the form, whatever the size of the term.
+    pub fn take_apart(&self, terms: &Terms, term: TermId, args: &mut [Option<TermId>]) -> bool {
+        match self {
+            Self::Hole(n) => {
+                let known = args[*n].get_or_insert(term);
+                *known == term
+            }
+            Self::Ground(id) => *id == term,
+            Self::Call { head, args: inner } => {
+                terms.shape(term) == Shape::Call
+                    && terms.head(term) == *head
+                    && terms.args(term).len() == inner.len()
+                    && inner.iter().zip(terms.args(term)).all(|(form, &arg)| form.take_apart(terms, arg, args))
+            }
+        }
+    }
+}
+
+/// Reads a term that stands inside a domain file, of a depth that recursion over it can bear.
+pub(crate) fn parse_at(terms: &mut Terms, text: &str, base: usize) -> Result<TermId, Diagnostic> {
+    let shifted = |mut problem: Diagnostic| {
+        problem.range = base + problem.range.start..base + problem.range.end;
+        problem
+    };
+    let root = terms.parse(text).map_err(shifted)?;
+    if terms.depth(root) > MAX_DEPTH {
+        let message = format!("nested deeper than {MAX_DEPTH} levels");
+        return Err(Diagnostic::new(base..base + text.len(), message));
+    }
+    Ok(root)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn building_and_taking_apart_are_inverse() {
+        let mut terms = Terms::new();
+        let form = Form::parse(&mut terms, "relate(behind, {})", 0).unwrap();
+        let set = terms.parse("scene()").unwrap();
+        let built = form.build(&mut terms, &[set]);
+        assert_eq!(terms.display(built).to_string(), "relate(behind, scene())");
+        let mut args = [None];
+        assert!(form.take_apart(&terms, built, &mut args));
+        assert_eq!(args, [Some(set)]);
+        let other = terms.parse("relate(front, scene())").unwrap();
+        assert!(!form.take_apart(&terms, other, &mut [None]));
+    }
+
+    #[test]
+    fn holes_may_be_numbered_reordered_and_repeated() {
+        let mut terms = Terms::new();
+        let form = Form::parse(&mut terms, "f({2}, g({1}), {2})", 0).unwrap();
+        assert_eq!(form.holes(), [1, 0, 1]);
+        let (a, b) = (terms.parse("a").unwrap(), terms.parse("b").unwrap());
+        let built = form.build(&mut terms, &[a, b]);
+        assert_eq!(terms.display(built).to_string(), "f(b, g(a), b)");
+        let unequal = terms.parse("f(b, g(a), c)").unwrap();
+        assert!(!form.take_apart(&terms, unequal, &mut [None, None]));
+    }
+
+    #[test]
+    fn refill_fills_defaults_and_drops_omitted_arguments() {
+        let mut terms = Terms::new();
+        let form = Form::plain(&mut terms, "f", 3);
+        let all = Form::Ground(terms.parse("all").unwrap());
+        let fill = |n: usize| match n {
+            0 => Some(all.clone()),
+            1 => None,
+            _ => Some(Form::Hole(0)),
+        };
+        let filled = form.refill(&mut terms, &fill).unwrap();
+        let x = terms.parse("x").unwrap();
+        let built = filled.build(&mut terms, &[x]);
+        assert_eq!(terms.display(built).to_string(), "f(all, x)");
+    }
+
+    #[test]
+    fn odd_holes_and_deep_forms_are_errors() {
+        let mut terms = Terms::new();
+        assert!(Form::parse(&mut terms, "f({x})", 0).is_err());
+        assert!(Form::parse(&mut terms, "f({0})", 0).is_err());
+        let deep = format!("{}x{}", "f(".repeat(40), ")".repeat(40));
+        assert_eq!(Form::parse(&mut terms, &deep, 7).unwrap_err().range.start, 7);
+    }
+}

@@ -1,0 +1,263 @@
+//! Meanings: partial programs, built by the same rules that the state tables record.
+//!
+//! A chart works on [`StateId`]s alone. Once it has a tree, the tree is replayed here, and the program comes
+//! out. For any two meanings, `apply`, `compose` and `gather` here succeed exactly when the table of that name
+//! has an entry for their states, and the result has the state that the table says.
+
+use crate::domain::{ConstantId, Domain, FrameId};
+use crate::states::{AccumulatorId, State, StateId};
+use crate::term::{TermId, Terms};
+use crate::types::TypeId;
+
+/// A partial or complete program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Meaning {
+    /// A complete term.
+    Done {
+        /// The term.
+        term: TermId,
+        /// Its type.
+        ty: TypeId,
+    },
+    /// At least two values gathered for an accumulator.
+    Gathered {
+        /// The accumulator.
+        accumulator: AccumulatorId,
+        /// The values in order.
+        elements: Vec<TermId>,
+    },
+    /// A function that waits.
+    Open {
+        /// The part whose slots are open.
+        inner: Partial,
+        /// Functions composed around it, the next one first; each waits for exactly one argument.
+        around: Vec<Partial>,
+    },
+}
+
+/// A function with some of its arguments.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Partial {
+    /// A constant with the slots that are filled so far.
+    Constant {
+        /// How the constant is used.
+        frame: FrameId,
+        /// One entry per slot.
+        args: Vec<Option<TermId>>,
+    },
+    /// Values that wait for what they are applied to.
+    Values {
+        /// The accumulator.
+        accumulator: AccumulatorId,
+        /// The values in order.
+        elements: Vec<TermId>,
+    },
+}
+
+impl Domain {
+    /// The meaning of a bare constant used in one of its frames; `None` when that frame is not its own.
+    #[must_use]
+    pub fn leaf(&self, terms: &mut Terms, constant: ConstantId, frame: FrameId) -> Option<Meaning> {
+        let (known, used) = (&self.constants()[constant], self.frame(frame));
+        if !known.frames.contains(&frame.0) {
+            return None;
+        }
+        if !used.slots.is_empty() {
+            let inner = Partial::Constant { frame, args: vec![None; used.slots.len()] };
+            return Some(Meaning::Open { inner, around: Vec::new() });
+        }
+        let term = known.term.or_else(|| used.form.as_ref().map(|form| form.build(terms, &[])))?;
+        Some(Meaning::Done { term, ty: used.result })
+    }
+
+    /// The state of a meaning, described; its number is `self.states().find(..)`.
+    #[must_use]
+    pub fn state_of(&self, meaning: &Meaning) -> State {
+        match meaning {
+            Meaning::Done { ty, .. } => State::Done(*ty),
+            Meaning::Gathered { accumulator, .. } => State::Gathered(*accumulator),
+            Meaning::Open { inner, around } => {
+                let result = around.last().unwrap_or(inner);
+                State::Wants { slots: self.open_slots(inner).into(), result: self.result_of(result) }
+            }
+        }
+    }
+
+    /// The number of a meaning's state; `None` when no complete program can contain it.
+    #[must_use]
+    pub fn state_id_of(&self, meaning: &Meaning) -> Option<StateId> {
+        self.states().find(&self.state_of(meaning))
+    }
+
+    /// `function` applied to `argument`, if the types allow it.
+    pub fn apply(&self, terms: &mut Terms, function: &Meaning, argument: &Meaning) -> Option<Meaning> {
+        let Meaning::Open { inner, around } = function else {
+            return self.apply_values(terms, function, argument);
+        };
+        let slots = self.all_slots(inner);
+        for (ty, values) in self.as_argument(argument) {
+            let accepts = |&(at, slot): &(usize, TypeId)| is_free(inner, at) && self.types().is_subtype(ty, slot);
+            let Some((at, _)) = slots.iter().copied().enumerate().find(|pair| accepts(pair)) else { continue };
+            let term = match (argument, values) {
+                (Meaning::Done { term, .. }, None) => *term,
+                (_, values) => self.close_values(terms, &values?)?,
+            };
+            let mut inner = inner.clone();
+            let (result, ty) = match self.fill(terms, &mut inner, at, term) {
+                Some(done) => done,
+                None => return Some(Meaning::Open { inner, around: around.clone() }),
+            };
+            return self.fill_around(terms, result, ty, around);
+        }
+        None
+    }
+
+    /// Open composition: `outer` after `inner`, when both still wait for one argument.
+    #[must_use]
+    pub fn compose(&self, outer: &Meaning, inner: &Meaning) -> Option<Meaning> {
+        let (outer_inner, outer_around) = self.as_function(outer)?;
+        let (inner_inner, inner_around) = self.as_function(inner)?;
+        let ([wanted], [_]) = (&*self.open_slots(&outer_inner), &*self.open_slots(&inner_inner)) else { return None };
+        let given = self.result_of(inner_around.last().unwrap_or(&inner_inner));
+        if !self.types().is_subtype(given, *wanted) {
+            return None;
+        }
+        let mut around = inner_around;
+        around.push(outer_inner);
+        around.extend(outer_around);
+        Some(Meaning::Open { inner: inner_inner, around })
+    }
+
+    /// Two runs of values as one.
+    #[must_use]
+    pub fn gather(&self, left: &Meaning, right: &Meaning) -> Option<Meaning> {
+        let (accumulator, mut elements) = self.as_values(left)?;
+        let (other, more) = self.as_values(right)?;
+        elements.extend(more);
+        (accumulator == other).then_some(Meaning::Gathered { accumulator, elements })
+    }
+
+    /// The whole program, wrapped, if the meaning is complete and of a root type.
+    pub fn program(&self, terms: &mut Terms, meaning: &Meaning) -> Option<TermId> {
+        let is_root = |ty: TypeId| self.root_types().iter().any(|&root| self.types().is_subtype(ty, root));
+        let (_, values) = self.as_argument(meaning).into_iter().find(|&(ty, _)| is_root(ty))?;
+        let body = match (meaning, values) {
+            (Meaning::Done { term, .. }, None) => *term,
+            (_, values) => self.close_values(terms, &values?)?,
+        };
+        Some(self.wrap().map_or(body, |form| form.build(terms, &[body])))
+    }
+
+    /// Types that a meaning can be an argument as, best first, with the values to close for it.
+    fn as_argument(&self, meaning: &Meaning) -> Vec<(TypeId, Option<(AccumulatorId, Vec<TermId>)>)> {
+        let mut ways = Vec::new();
+        if let Meaning::Done { ty, .. } = meaning {
+            ways.push((*ty, None));
+        }
+        if let Some((id, elements)) = self.as_values(meaning) {
+            if self.accumulators()[id].default.is_some() {
+                ways.push((self.accumulator_types()[id].result, Some((id, elements))));
+            }
+        }
+        ways
+    }
+
+    /// The values in a meaning that is on its way into an accumulator.
+    fn as_values(&self, meaning: &Meaning) -> Option<(AccumulatorId, Vec<TermId>)> {
+        match meaning {
+            Meaning::Gathered { accumulator, elements } => Some((*accumulator, elements.clone())),
+            Meaning::Done { term, ty } => {
+                let takes = |&(_, element): &(AccumulatorId, TypeId)| self.types().is_subtype(*ty, element);
+                let mut elements = self
+                    .accumulator_types()
+                    .iter_enumerated()
+                    .flat_map(|(id, acc)| acc.elements.iter().map(move |&element| (id, element)));
+                elements.find(takes).map(|(id, _)| (id, vec![*term]))
+            }
+            Meaning::Open { .. } => None,
+        }
+    }
+
+    /// A meaning as a function, gathered values included.
+    fn as_function(&self, meaning: &Meaning) -> Option<(Partial, Vec<Partial>)> {
+        if let Meaning::Open { inner, around } = meaning {
+            return Some((inner.clone(), around.clone()));
+        }
+        let (accumulator, elements) = self.as_values(meaning)?;
+        Some((Partial::Values { accumulator, elements }, Vec::new()))
+    }
+
+    fn apply_values(&self, terms: &mut Terms, function: &Meaning, argument: &Meaning) -> Option<Meaning> {
+        let (id, elements) = self.as_values(function)?;
+        let Meaning::Done { term, ty } = argument else { return None };
+        let types = &self.accumulator_types()[id];
+        if !self.types().is_subtype(*ty, types.over) || self.as_values(argument).is_some() {
+            return None;
+        }
+        Some(Meaning::Done { term: self.accumulate(terms, id, &elements, *term), ty: types.result })
+    }
+
+    fn close_values(&self, terms: &mut Terms, (id, elements): &(AccumulatorId, Vec<TermId>)) -> Option<TermId> {
+        let default = self.accumulators()[*id].default?;
+        Some(self.accumulate(terms, *id, elements, default))
+    }
+
+    fn accumulate(&self, terms: &mut Terms, id: AccumulatorId, elements: &[TermId], over: TermId) -> TermId {
+        let args: Vec<TermId> = elements.iter().copied().chain([over]).collect();
+        terms.term(crate::term::Shape::Call, self.accumulators()[id].head, &args)
+    }
+
+    fn all_slots(&self, partial: &Partial) -> Vec<TypeId> {
+        match partial {
+            Partial::Constant { frame, .. } => self.frame(*frame).slots.clone(),
+            Partial::Values { accumulator, .. } => vec![self.accumulator_types()[*accumulator].over],
+        }
+    }
+
+    fn open_slots(&self, partial: &Partial) -> Vec<TypeId> {
+        let slots = self.all_slots(partial);
+        slots.into_iter().enumerate().filter(|&(at, _)| is_free(partial, at)).map(|(_, slot)| slot).collect()
+    }
+
+    fn result_of(&self, partial: &Partial) -> TypeId {
+        match partial {
+            Partial::Constant { frame, .. } => self.frame(*frame).result,
+            Partial::Values { accumulator, .. } => self.accumulator_types()[*accumulator].result,
+        }
+    }
+
+    /// Fills a slot; the complete term and its type when it was the last one.
+    fn fill(&self, terms: &mut Terms, partial: &mut Partial, at: usize, term: TermId) -> Option<(TermId, TypeId)> {
+        match partial {
+            Partial::Values { accumulator, elements } => {
+                let built = self.accumulate(terms, *accumulator, elements, term);
+                Some((built, self.accumulator_types()[*accumulator].result))
+            }
+            Partial::Constant { frame, args } => {
+                args[at] = Some(term);
+                let filled: Vec<TermId> = args.iter().copied().collect::<Option<_>>()?;
+                let used = self.frame(*frame);
+                let form = used.form.as_ref().expect("a frame with slots has a form");
+                Some((form.build(terms, &filled), used.result))
+            }
+        }
+    }
+
+    /// Hands a complete term to the functions composed around it.
+    fn fill_around(&self, terms: &mut Terms, term: TermId, ty: TypeId, around: &[Partial]) -> Option<Meaning> {
+        let (mut term, mut ty) = (term, ty);
+        for partial in around {
+            let mut partial = partial.clone();
+            let free = (0..self.all_slots(&partial).len()).find(|&at| is_free(&partial, at))?;
+            (term, ty) = self.fill(terms, &mut partial, free, term)?;
+        }
+        Some(Meaning::Done { term, ty })
+    }
+}
+
+fn is_free(partial: &Partial, at: usize) -> bool {
+    match partial {
+        Partial::Constant { args, .. } => args.get(at).is_some_and(Option::is_none),
+        Partial::Values { .. } => true,
+    }
+}

@@ -1,0 +1,359 @@
+//! Signatures as text: `City, Manner? -> Action`, `T -> T where T in [State, City]`.
+//!
+//! ```text
+//! signature := [ slot { "," slot } ] [ "->" ] Type [ "where" binding { "," binding } ]
+//! slot      := Type [ "=" term | "?" ]
+//! binding   := Var "in" "[" Type { "," Type } "]"
+//!            | "(" Var { "," Var } ")" "in" "[" tuple { "," tuple } "]"
+//! ```
+//!
+//! A signature with type variables stands for one plain signature per choice of the variables. What comes
+//! out is always plain.
+
+use crate::diag::Diagnostic;
+use crate::types::{TypeId, Types};
+use std::ops::Range;
+
+/// Most plain signatures one written signature may stand for.
+const MAX_EXPANSION: usize = 4096;
+
+/// What happens when nothing fills a slot.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Absent {
+    /// The slot must be filled.
+    Required,
+    /// The argument is left out: `walk()`.
+    Omitted,
+    /// This term stands there instead: `city(all)`.
+    Default(String),
+}
+
+/// One argument position.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Slot {
+    /// What may fill it.
+    pub ty: TypeId,
+    /// What stands there when nothing does.
+    pub absent: Absent,
+}
+
+/// A signature without variables.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Signature {
+    /// The argument positions in order.
+    pub slots: Vec<Slot>,
+    /// The type of the complete term.
+    pub result: TypeId,
+}
+
+/// Reads one signature. `base` is where `text` starts in the file, for diagnostics.
+///
+/// # Errors
+/// The first thing wrong with the text.
+pub fn parse(text: &str, base: usize, types: &Types) -> Result<Vec<Signature>, Diagnostic> {
+    let tokens = lex(text, base)?;
+    let end = base + text.len();
+    let mut reader = Reader { tokens: &tokens, at: 0, end };
+    let raw = reader.signature()?;
+    raw.expand(types)
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Word<'a> {
+    text: &'a str,
+    range: Range<usize>,
+}
+
+fn lex(text: &str, base: usize) -> Result<Vec<Word<'_>>, Diagnostic> {
+    let mut words = Vec::new();
+    let mut at = 0;
+    while let Some(ch) = text[at..].chars().next() {
+        let rest = &text[at..];
+        let len = if ch.is_whitespace() {
+            at += ch.len_utf8();
+            continue;
+        } else if rest.starts_with("->") {
+            2
+        } else if matches!(ch, ',' | '=' | '?' | '[' | ']' | '(' | ')') {
+            1
+        } else if ch == '\'' {
+            rest[1..].find('\'').map_or(rest.len(), |quote| quote + 2)
+        } else {
+            let stop = |c: char| c.is_whitespace() || ",=?[]()'".contains(c);
+            let run = rest.find(stop).unwrap_or(rest.len());
+            rest[..run].find("->").filter(|&arrow| arrow > 0).unwrap_or(run)
+        };
+        words.push(Word { text: &rest[..len], range: base + at..base + at + len });
+        at += len;
+    }
+    if words.is_empty() {
+        return Err(Diagnostic::new(base..base + text.len(), "empty signature")
+            .hint("write for example `State -> City`, or `-> State` for a constant without arguments"));
+    }
+    Ok(words)
+}
+
+struct RawSlot<'a> {
+    ty: Word<'a>,
+    absent: Absent,
+}
+
+/// Variables that are chosen together, and the rows they may take.
+struct Binding<'a> {
+    vars: Vec<Word<'a>>,
+    rows: Vec<Vec<Word<'a>>>,
+}
+
+struct RawSignature<'a> {
+    slots: Vec<RawSlot<'a>>,
+    result: Word<'a>,
+    bindings: Vec<Binding<'a>>,
+}
+
+struct Reader<'a, 't> {
+    tokens: &'t [Word<'a>],
+    at: usize,
+    end: usize,
+}
+
+impl<'a> Reader<'a, '_> {
+    fn signature(&mut self) -> Result<RawSignature<'a>, Diagnostic> {
+        let has_arrow = self.tokens.iter().any(|word| word.text == "->");
+        let mut slots = Vec::new();
+        if has_arrow && !self.eat("->") {
+            loop {
+                slots.push(self.slot()?);
+                if self.eat("->") {
+                    break;
+                }
+                self.expect(",", "`,` or `->`")?;
+            }
+        }
+        let result = self.name("a type")?;
+        let mut bindings = Vec::new();
+        if self.eat("where") {
+            loop {
+                bindings.push(self.binding()?);
+                if !self.eat(",") {
+                    break;
+                }
+            }
+        }
+        match self.tokens.get(self.at) {
+            None => Ok(RawSignature { slots, result, bindings }),
+            Some(word) => Err(Diagnostic::new(word.range.clone(), format!("unexpected `{}`", word.text))
+                .hint("a signature looks like `A, B -> C`")),
+        }
+    }
+
+    fn slot(&mut self) -> Result<RawSlot<'a>, Diagnostic> {
+        let ty = self.name("a type")?;
+        let absent = if self.eat("?") {
+            Absent::Omitted
+        } else if self.eat("=") {
+            Absent::Default(self.default_term()?)
+        } else {
+            Absent::Required
+        };
+        Ok(RawSlot { ty, absent })
+    }
+
+    /// The words of a default up to the next comma or arrow outside parentheses, as one text.
+    fn default_term(&mut self) -> Result<String, Diagnostic> {
+        let mut text = String::new();
+        let mut depth = 0usize;
+        while let Some(word) = self.tokens.get(self.at) {
+            match word.text {
+                "," | "->" if depth == 0 => break,
+                "(" => depth += 1,
+                ")" => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            text.push_str(word.text);
+            self.at += 1;
+        }
+        if text.is_empty() { Err(self.expected("a default after `=`")) } else { Ok(text) }
+    }
+
+    fn binding(&mut self) -> Result<Binding<'a>, Diagnostic> {
+        let tuple = self.tokens.get(self.at).is_some_and(|word| word.text == "(");
+        let vars = if tuple { self.tuple()? } else { vec![self.name("a type variable")?] };
+        self.expect("in", "`in`")?;
+        self.expect("[", "`[`")?;
+        let mut rows = Vec::new();
+        loop {
+            let start = self.tokens.get(self.at).map_or(self.end, |word| word.range.start);
+            let row = if tuple { self.tuple()? } else { vec![self.name("a type")?] };
+            if row.len() != vars.len() {
+                let message = format!("expected {} types here, found {}", vars.len(), row.len());
+                return Err(Diagnostic::new(start..self.previous_end(), message));
+            }
+            rows.push(row);
+            if self.eat("]") {
+                return Ok(Binding { vars, rows });
+            }
+            self.expect(",", "`,` or `]`")?;
+        }
+    }
+
+    fn tuple(&mut self) -> Result<Vec<Word<'a>>, Diagnostic> {
+        self.expect("(", "`(`")?;
+        let mut items = vec![self.name("a name")?];
+        while !self.eat(")") {
+            self.expect(",", "`,` or `)`")?;
+            items.push(self.name("a name")?);
+        }
+        Ok(items)
+    }
+
+    fn name(&mut self, what: &str) -> Result<Word<'a>, Diagnostic> {
+        match self.tokens.get(self.at) {
+            Some(word) if word.text.starts_with(|c: char| c.is_alphabetic() || c == '_') => {
+                self.at += 1;
+                Ok(word.clone())
+            }
+            _ => Err(self.expected(what)),
+        }
+    }
+
+    fn eat(&mut self, text: &str) -> bool {
+        let hit = self.tokens.get(self.at).is_some_and(|word| word.text == text);
+        self.at += usize::from(hit);
+        hit
+    }
+
+    fn expect(&mut self, text: &str, what: &str) -> Result<(), Diagnostic> {
+        if self.eat(text) { Ok(()) } else { Err(self.expected(what)) }
+    }
+
+    fn expected(&self, what: &str) -> Diagnostic {
+        match self.tokens.get(self.at) {
+            Some(word) => Diagnostic::new(word.range.clone(), format!("expected {what}, found `{}`", word.text)),
+            None => Diagnostic::new(self.end..self.end, format!("expected {what}")),
+        }
+    }
+
+    fn previous_end(&self) -> usize {
+        self.tokens[..self.at].last().map_or(self.end, |word| word.range.end)
+    }
+}
+
+impl RawSignature<'_> {
+    fn expand(&self, types: &Types) -> Result<Vec<Signature>, Diagnostic> {
+        self.check_bindings(types)?;
+        let n_choices = self.bindings.iter().try_fold(1usize, |n, binding| n.checked_mul(binding.rows.len()));
+        if n_choices.is_none_or(|n| n > MAX_EXPANSION) {
+            let message = format!("this signature stands for more than {MAX_EXPANSION} plain ones");
+            return Err(Diagnostic::new(self.result.range.clone(), message));
+        }
+        (0..n_choices.unwrap_or(0)).map(|choice| self.plain(choice, types)).collect()
+    }
+
+    /// The plain signature of one numbered choice of rows.
+    fn plain(&self, mut choice: usize, types: &Types) -> Result<Signature, Diagnostic> {
+        let mut rows = Vec::with_capacity(self.bindings.len());
+        for binding in &self.bindings {
+            rows.push(choice % binding.rows.len());
+            choice /= binding.rows.len();
+        }
+        let resolve = |word: &Word<'_>| -> Result<TypeId, Diagnostic> {
+            for (binding, &row) in self.bindings.iter().zip(&rows) {
+                if let Some(column) = binding.vars.iter().position(|var| var.text == word.text) {
+                    let chosen = &binding.rows[row][column];
+                    return types
+                        .find(chosen.text)
+                        .ok_or_else(|| types.unknown(chosen.text, chosen.range.clone()));
+                }
+            }
+            types.find(word.text).ok_or_else(|| types.unknown(word.text, word.range.clone()))
+        };
+        let slots = self
+            .slots
+            .iter()
+            .map(|slot| Ok(Slot { ty: resolve(&slot.ty)?, absent: slot.absent.clone() }))
+            .collect::<Result<_, Diagnostic>>()?;
+        Ok(Signature { slots, result: resolve(&self.result)? })
+    }
+
+    fn check_bindings(&self, types: &Types) -> Result<(), Diagnostic> {
+        let mut seen: Vec<&str> = Vec::new();
+        for var in self.bindings.iter().flat_map(|binding| &binding.vars) {
+            let problem = if seen.contains(&var.text) {
+                "is bound twice"
+            } else if types.find(var.text).is_some() {
+                "is the name of a type and cannot be a variable"
+            } else if !self.slots.iter().any(|slot| slot.ty.text == var.text) && self.result.text != var.text {
+                "is bound but never used"
+            } else {
+                seen.push(var.text);
+                continue;
+            };
+            return Err(Diagnostic::new(var.range.clone(), format!("`{}` {problem}", var.text)));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::types::TypeDecl;
+
+    fn types() -> Types {
+        let decls: Vec<_> = ["State", "City", "Number"]
+            .map(|name| TypeDecl { name: (name.to_owned(), 0..0), parent: None })
+            .into_iter()
+            .collect();
+        Types::build(&decls, &mut Vec::new())
+    }
+
+    fn shown(text: &str) -> String {
+        let types = types();
+        let signatures = match parse(text, 0, &types) {
+            Ok(signatures) => signatures,
+            Err(problem) => return format!("{:?} {}", problem.range, problem.message),
+        };
+        let plain = |signature: &Signature| {
+            let slots: Vec<_> = signature
+                .slots
+                .iter()
+                .map(|slot| match &slot.absent {
+                    Absent::Required => types.name(slot.ty).to_owned(),
+                    Absent::Omitted => format!("{}?", types.name(slot.ty)),
+                    Absent::Default(term) => format!("{}={term}", types.name(slot.ty)),
+                })
+                .collect();
+            format!("{} -> {}", slots.join(", "), types.name(signature.result))
+        };
+        signatures.iter().map(plain).collect::<Vec<_>>().join("; ")
+    }
+
+    #[test]
+    fn plain_signatures() {
+        assert_eq!(shown("State, City? -> Number"), "State, City? -> Number");
+        assert_eq!(shown("State=all->City"), "State=all -> City");
+        assert_eq!(shown("State = f('a b', x) -> City"), "State=f('a b',x) -> City");
+        assert_eq!(shown("-> City"), " -> City");
+        assert_eq!(shown("City"), " -> City");
+    }
+
+    #[test]
+    fn variables_expand_to_plain_signatures() {
+        assert_eq!(shown("T -> T where T in [State, City]"), "State -> State; City -> City");
+        assert_eq!(
+            shown("A, T -> B where (A, B) in [(State, Number), (City, City)], T in [State]"),
+            "State, State -> Number; City, State -> City"
+        );
+    }
+
+    #[test]
+    fn errors_point_at_the_word() {
+        assert_eq!(shown("Stat -> City"), "0..4 unknown type `Stat`");
+        assert_eq!(shown("State -> "), "9..9 expected a type");
+        assert_eq!(shown("State City -> City"), "6..10 expected `,` or `->`, found `City`");
+        assert_eq!(shown("T -> T where T in [State, Towns]"), "26..31 unknown type `Towns`");
+        assert_eq!(shown("State -> City where T in [State]"), "20..21 `T` is bound but never used");
+        assert_eq!(shown(""), "0..0 empty signature");
+        assert_eq!(shown("A -> B where (A, B) in [(State)]"), "24..31 expected 2 types here, found 1");
+    }
+}

@@ -1,0 +1,175 @@
+//! The small subtype forest of a domain.
+
+use crate::diag::{Diagnostic, closest};
+use spanwise_core::{Idx, IndexVec, newtype_index};
+use std::ops::Range;
+
+newtype_index! {
+    /// A type of a domain.
+    pub struct TypeId(u16)
+}
+
+/// Most types a domain may declare; far above what a person writes, far below what would hurt.
+pub const MAX_TYPES: usize = 4096;
+
+/// A forest of named types. `is_subtype` is a table look-up.
+#[derive(Clone, Debug, Default)]
+pub struct Types {
+    names: IndexVec<TypeId, String>,
+    parents: IndexVec<TypeId, Option<TypeId>>,
+    /// Row `a`, column `b`: whether `a` is `b` or lies below it.
+    below: Vec<bool>,
+}
+
+/// One declared type with the place it was declared at.
+#[derive(Clone, Debug)]
+pub struct TypeDecl {
+    /// Its name and where it stands.
+    pub name: (String, Range<usize>),
+    /// Its parent, if it has one, and where that stands.
+    pub parent: Option<(String, Range<usize>)>,
+}
+
+impl Types {
+    /// Builds the forest. Problems (unknown parents, duplicates, cycles) go to `problems`; the result is
+    /// usable in any case, so that one run can report everything.
+    pub fn build(decls: &[TypeDecl], problems: &mut Vec<Diagnostic>) -> Self {
+        let mut types = Self::default();
+        let mut kept: Vec<&TypeDecl> = Vec::new();
+        for decl in decls {
+            let (name, range) = &decl.name;
+            if types.find(name).is_some() {
+                problems.push(Diagnostic::new(range.clone(), format!("type `{name}` is declared twice")));
+            } else if types.len() == MAX_TYPES {
+                problems.push(Diagnostic::new(range.clone(), format!("more than {MAX_TYPES} types")));
+                break;
+            } else {
+                types.names.push(name.clone());
+                types.parents.push(None);
+                kept.push(decl);
+            }
+        }
+        for (id, decl) in types.names.ids().collect::<Vec<_>>().into_iter().zip(&kept) {
+            let Some((parent, range)) = &decl.parent else { continue };
+            match types.find(parent) {
+                None => problems.push(types.unknown(parent, range.clone())),
+                Some(parent_id) if types.chain(parent_id).any(|above| above == id) => problems.push(
+                    Diagnostic::new(range.clone(), format!("type `{}` would be its own ancestor", decl.name.0))
+                        .hint("subtypes form a forest: remove one of the `<` on this cycle"),
+                ),
+                found => types.parents[id] = found,
+            }
+        }
+        types.fill_table();
+        types
+    }
+
+    fn fill_table(&mut self) {
+        let n = self.len();
+        self.below = vec![false; n * n];
+        for id in self.names.ids() {
+            for above in self.chain(id).collect::<Vec<_>>() {
+                self.below[id.index() * n + above.index()] = true;
+            }
+        }
+    }
+
+    /// Number of types.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Whether the domain declares no type.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// All types in declaration order.
+    pub fn ids(&self) -> impl DoubleEndedIterator<Item = TypeId> + ExactSizeIterator + use<> {
+        self.names.ids()
+    }
+
+    /// The type called `name`.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<TypeId> {
+        self.names.iter_enumerated().find(|(_, known)| *known == name).map(|(id, _)| id)
+    }
+
+    /// The name of a type.
+    #[must_use]
+    pub fn name(&self, id: TypeId) -> &str {
+        &self.names[id]
+    }
+
+    /// The parent of a type, if it has one.
+    #[must_use]
+    pub fn parent(&self, id: TypeId) -> Option<TypeId> {
+        self.parents[id]
+    }
+
+    /// Whether a value of type `a` may stand where `b` is wanted.
+    #[inline]
+    #[must_use]
+    pub fn is_subtype(&self, a: TypeId, b: TypeId) -> bool {
+        self.below[a.index() * self.len() + b.index()]
+    }
+
+    /// The diagnostic for a type name that does not exist.
+    #[must_use]
+    pub fn unknown(&self, name: &str, range: Range<usize>) -> Diagnostic {
+        let problem = Diagnostic::new(range, format!("unknown type `{name}`"));
+        match closest(name, self.names.iter().map(String::as_str)) {
+            Some(near) => problem.hint(format!("did you mean `{near}`?")),
+            None => problem.hint("declare it in `types`"),
+        }
+    }
+
+    /// A type and everything above it.
+    fn chain(&self, id: TypeId) -> impl Iterator<Item = TypeId> + '_ {
+        std::iter::successors(Some(id), |&below| self.parents[below])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decl(name: &str, parent: Option<&str>) -> TypeDecl {
+        TypeDecl { name: (name.to_owned(), 0..1), parent: parent.map(|parent| (parent.to_owned(), 2..3)) }
+    }
+
+    #[test]
+    fn subtyping_is_reflexive_and_follows_parents() {
+        let mut problems = Vec::new();
+        let types = Types::build(
+            &[decl("City", Some("Named")), decl("Named", None), decl("Capital", Some("City"))],
+            &mut problems,
+        );
+        let id = |name| types.find(name).unwrap();
+        assert!(problems.is_empty());
+        assert!(types.is_subtype(id("Capital"), id("Named")));
+        assert!(types.is_subtype(id("City"), id("City")));
+        assert!(!types.is_subtype(id("Named"), id("City")));
+    }
+
+    #[test]
+    fn cycles_duplicates_and_unknown_parents_are_reported() {
+        let mut problems = Vec::new();
+        Types::build(
+            &[decl("A", Some("B")), decl("B", Some("A")), decl("A", None), decl("C", Some("D")), decl("E", Some("E"))],
+            &mut problems,
+        );
+        let messages: Vec<_> = problems.iter().map(|problem| problem.message.as_str()).collect();
+        assert_eq!(
+            messages,
+            [
+                "type `A` is declared twice",
+                "type `B` would be its own ancestor",
+                "unknown type `D`",
+                "type `E` would be its own ancestor"
+            ]
+        );
+    }
+}
