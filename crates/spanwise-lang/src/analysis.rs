@@ -295,17 +295,12 @@ impl<'a> Readings<'a> {
         }
         let over = if domain.accumulators()[id].default == Some(last) {
             None
-        } else if self.of_term(last).iter().any(|reading| self.can_be_over(reading, types.over)) {
+        } else if self.fits(last, types.over) {
             Some(last)
         } else {
             return None;
         };
         Some(Reading { ty: types.result, how: How::Gather(id, over) })
-    }
-
-    /// Values gathered alone join further values instead of being filtered once more.
-    fn can_be_over(&self, reading: &Reading, over: TypeId) -> bool {
-        self.domain.types().is_subtype(reading.ty, over) && !matches!(reading.how, How::Gather(_, None))
     }
 
     fn of_term(&self, term: TermId) -> &[Reading] {
@@ -344,7 +339,7 @@ impl<'a> Readings<'a> {
                 How::Gather(id, over) => {
                     let elements = &self.terms.args(term)[..self.terms.args(term).len() - 1];
                     if let Some(over) = *over {
-                        push(over, Want::Over(domain.accumulator_types()[*id].over), elements.len());
+                        push(over, Want::Subtype(domain.accumulator_types()[*id].over), elements.len());
                     }
                     for (position, &element) in elements.iter().enumerate().rev() {
                         push(element, Want::Element(*id), position);
@@ -366,7 +361,6 @@ impl<'a> Readings<'a> {
         match want {
             Want::Root => self.domain.root_types().iter().any(|&root| types.is_subtype(reading.ty, root)),
             Want::Subtype(slot) => types.is_subtype(reading.ty, slot),
-            Want::Over(over) => self.can_be_over(reading, over),
             Want::Element(id) => {
                 let elements = &self.domain.accumulator_types()[id].elements;
                 elements.iter().any(|&element| types.is_subtype(reading.ty, element))
@@ -385,7 +379,8 @@ impl<'a> Readings<'a> {
                 .collect();
             let is_gather = domain.accumulator_of(terms, term).is_some() && terms.args(term).len() > 1;
             let parts: Vec<TermId> = if is_gather {
-                terms.args(term).to_vec()
+                let default = domain.accumulator_of(terms, term).and_then(|id| domain.accumulators()[id].default);
+                terms.args(term).iter().copied().filter(|&arg| Some(arg) != default).collect()
             } else {
                 matching.iter().flat_map(|(_, args)| args.iter().copied()).collect()
             };
@@ -424,7 +419,8 @@ impl<'a> Readings<'a> {
             .into_iter()
             .flat_map(|shape| domain.frames_with_top(shape, head).iter().copied())
             .map(|frame| domain.written(frame));
-        let mut expected: Vec<String> = same_name.collect();
+        let same_class = domain.classes_with_top(head);
+        let mut expected: Vec<String> = same_name.chain(same_class).collect();
         expected.dedup();
         if !expected.is_empty() || domain.accumulator_of(terms, term).is_some() {
             return Problem::WrongShape { at: term, name, n_args: terms.args(term).len(), expected };
@@ -440,7 +436,6 @@ impl<'a> Readings<'a> {
 enum Want {
     Root,
     Subtype(TypeId),
-    Over(TypeId),
     Element(AccumulatorId),
 }
 

@@ -86,28 +86,36 @@ fn floor_char(source: &str, at: usize) -> usize {
 ///
 /// Cost: `O(|word| * |candidate|)` per candidate; meant for error paths only.
 pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = (word.chars().count() / 3).max(1);
+    // Beyond this length nobody typed it by hand.
+    const LONGEST: usize = 200;
+    let word: Vec<char> = word.chars().take(LONGEST).collect();
+    let limit = (word.len() / 3).max(1).min(word.len().saturating_sub(1));
     candidates
         .into_iter()
-        .map(|candidate| (edit_distance(word, candidate), candidate))
+        .filter(|candidate| candidate.len() <= LONGEST)
+        .map(|candidate| (edit_distance(&word, candidate), candidate))
         .filter(|&(distance, _)| distance <= limit)
         .min_by_key(|&(distance, _)| distance)
         .map(|(_, candidate)| candidate)
 }
 
-fn edit_distance(a: &str, b: &str) -> usize {
+/// Insertions, deletions, replacements and swaps of neighbours, whatever the case of the letters.
+fn edit_distance(a: &[char], b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = row[0];
+    let same = |i: usize, j: usize| a[i].eq_ignore_ascii_case(&b[j]);
+    let mut rows: [Vec<usize>; 3] = [vec![0; b.len() + 1], vec![0; b.len() + 1], (0..=b.len()).collect()];
+    for i in 0..a.len() {
+        rows.rotate_left(1);
+        let [before, last, row] = &mut rows;
         row[0] = i + 1;
-        for (j, cb) in b.iter().enumerate() {
-            let substitute = diagonal + usize::from(!ca.eq_ignore_ascii_case(cb));
-            diagonal = row[j + 1];
-            row[j + 1] = substitute.min(row[j] + 1).min(diagonal + 1);
+        for j in 0..b.len() {
+            row[j + 1] = (last[j] + usize::from(!same(i, j))).min(row[j] + 1).min(last[j + 1] + 1);
+            if i > 0 && j > 0 && same(i, j - 1) && same(i - 1, j) {
+                row[j + 1] = row[j + 1].min(before[j - 1] + 1);
+            }
         }
     }
-    row[b.len()]
+    rows[2][b.len()]
 }
 
 #[cfg(test)]
@@ -148,6 +156,9 @@ mod tests {
     #[test]
     fn closest_finds_typos_and_nothing_else() {
         assert_eq!(closest("lagest", ["largest", "smallest"]), Some("largest"));
+        assert_eq!(closest("brign", ["bring", "begin"]), Some("bring"));
         assert_eq!(closest("river", ["state", "city"]), None);
+        assert_eq!(closest("Z", ["A"]), None);
+        assert_eq!(closest("", ["A"]), None);
     }
 }

@@ -212,42 +212,40 @@ struct Rules<'a> {
     accumulators: &'a IndexVec<AccumulatorId, AccumulatorTypes>,
 }
 
-impl Rules<'_> {
+/// What the rules look at in a state, worked out once.
+#[derive(Clone)]
+struct Facts {
     /// The accumulator that values in this state are on their way into.
-    fn gathering(&self, state: &State) -> Option<AccumulatorId> {
-        match *state {
+    gathering: Option<AccumulatorId>,
+    /// The types it can be an argument as, best first: its own, then what gathered values become alone.
+    as_argument: [Option<TypeId>; 2],
+    /// Slot and result, when exactly one slot is open.
+    one_slot: Option<(TypeId, TypeId)>,
+}
+
+impl Rules<'_> {
+    fn facts(&self, state: &State) -> Facts {
+        let gathering = match *state {
             State::Gathered(id) => Some(id),
             State::Done(ty) => {
                 let takes = |acc: &AccumulatorTypes| acc.elements.iter().any(|&e| self.types.is_subtype(ty, e));
                 self.accumulators.iter_enumerated().find(|(_, acc)| takes(acc)).map(|(id, _)| id)
             }
             State::Wants { .. } => None,
-        }
-    }
-
-    /// The types a state can be an argument as, best first: its own, then what gathered values become alone.
-    fn argument_types(&self, state: &State) -> [Option<TypeId>; 2] {
+        };
+        let acc = gathering.map(|id| &self.accumulators[id]);
         let own = if let State::Done(ty) = *state { Some(ty) } else { None };
-        let alone = self
-            .gathering(state)
-            .map(|id| &self.accumulators[id])
-            .filter(|acc| acc.has_default)
-            .map(|acc| acc.result);
-        [own, alone]
+        let alone = acc.filter(|acc| acc.has_default).map(|acc| acc.result);
+        let one_slot = match state {
+            State::Wants { slots, result } if slots.len() == 1 => Some((slots[0], *result)),
+            _ => acc.map(|acc| (acc.over, acc.result)),
+        };
+        Facts { gathering, as_argument: [own, alone], one_slot }
     }
 
-    /// Slot and result of a state with exactly one open slot.
-    fn one_slot(&self, state: &State) -> Option<(TypeId, TypeId)> {
-        if let State::Wants { slots, result } = state {
-            return if let [slot] = **slots { Some((slot, *result)) } else { None };
-        }
-        let acc = &self.accumulators[self.gathering(state)?];
-        Some((acc.over, acc.result))
-    }
-
-    fn apply(&self, function: &State, argument: &State) -> Option<State> {
-        if let State::Wants { slots, result } = function {
-            for ty in self.argument_types(argument).into_iter().flatten() {
+    fn apply(&self, function: (&State, &Facts), argument: &Facts) -> Option<State> {
+        if let State::Wants { slots, result } = function.0 {
+            for ty in argument.as_argument.into_iter().flatten() {
                 let Some(at) = slots.iter().position(|&slot| self.types.is_subtype(ty, slot)) else { continue };
                 if slots.len() == 1 {
                     return Some(State::Done(*result));
@@ -258,41 +256,52 @@ impl Rules<'_> {
             return None;
         }
         // Values on their way into an accumulator meet what they are applied to.
-        let acc = &self.accumulators[self.gathering(function)?];
-        match *argument {
-            State::Done(ty) if self.types.is_subtype(ty, acc.over) && self.gathering(argument).is_none() => {
-                Some(State::Done(acc.result))
-            }
-            _ => None,
-        }
+        let acc = &self.accumulators[function.1.gathering?];
+        let ty = argument.as_argument[0].filter(|_| argument.gathering.is_none())?;
+        self.types.is_subtype(ty, acc.over).then_some(State::Done(acc.result))
     }
 
-    fn compose(&self, outer: &State, inner: &State) -> Option<State> {
-        let (wanted, result) = self.one_slot(outer)?;
-        let (slot, given) = self.one_slot(inner)?;
-        self.types.is_subtype(given, wanted).then(|| State::Wants { slots: [slot].into(), result })
+    /// Slot and result of the composite.
+    fn compose(&self, outer: &Facts, inner: &Facts) -> Option<(TypeId, TypeId)> {
+        let (wanted, result) = outer.one_slot?;
+        let (slot, given) = inner.one_slot?;
+        self.types.is_subtype(given, wanted).then_some((slot, result))
     }
 
-    fn gather(&self, left: &State, right: &State) -> Option<State> {
-        let id = self.gathering(left)?;
-        (self.gathering(right)? == id).then_some(State::Gathered(id))
+    fn gather(&self, left: &Facts, right: &Facts) -> Option<State> {
+        let id = left.gathering?;
+        (right.gathering? == id).then_some(State::Gathered(id))
     }
 
-    fn is_root(&self, state: &State, root_types: &[TypeId]) -> bool {
+    fn is_root(&self, state: &Facts, root_types: &[TypeId]) -> bool {
         let fits = |ty: TypeId| root_types.iter().any(|&root| self.types.is_subtype(ty, root));
-        self.argument_types(state).into_iter().flatten().any(fits)
+        state.as_argument.into_iter().flatten().any(fits)
     }
 }
 
 type Entries = Vec<(StateId, StateId, StateId)>;
 
 /// States found so far and the table entries among them.
+///
+/// States are paired only where a rule could fire: arguments with functions, and functions by the types at
+/// which they could be composed. The cost is that of the entries found, not of all pairs.
 struct Closure<'a> {
     rules: Rules<'a>,
     states: IndexVec<StateId, State>,
+    facts: IndexVec<StateId, Facts>,
     index: HashMap<State, StateId>,
-    /// How many states were paired with all before them, without and with open composition.
-    paired: [usize; 2],
+    /// States that can be arguments, states that can take one, in order of discovery, and how many states
+    /// have been looked at for this.
+    arguments: Vec<StateId>,
+    functions: Vec<StateId>,
+    n_applied: usize,
+    /// States with one open slot, by what they want and by what they give, and how many states have been
+    /// looked at for this.
+    wanting: Vec<Vec<StateId>>,
+    giving: Vec<Vec<StateId>>,
+    n_composed: usize,
+    /// Composites by slot and result: most compositions end in one that is known.
+    composites: Vec<Option<StateId>>,
     apply: Entries,
     compose: Entries,
     gather: Entries,
@@ -303,8 +312,15 @@ impl<'a> Closure<'a> {
         Self {
             rules,
             states: IndexVec::new(),
+            facts: IndexVec::new(),
             index: HashMap::new(),
-            paired: [0, 0],
+            arguments: Vec::new(),
+            functions: Vec::new(),
+            n_applied: 0,
+            wanting: vec![Vec::new(); rules.types.len()],
+            giving: vec![Vec::new(); rules.types.len()],
+            n_composed: 0,
+            composites: vec![None; rules.types.len() * rules.types.len()],
             apply: Vec::new(),
             compose: Vec::new(),
             gather: Vec::new(),
@@ -315,67 +331,93 @@ impl<'a> Closure<'a> {
         if let Some(&id) = self.index.get(&state) {
             return id;
         }
+        self.facts.push(self.rules.facts(&state));
         let id = self.states.push(state.clone());
         self.index.insert(state, id);
         id
     }
 
-    /// Pairs every state with every other until nothing new appears.
+    /// Pairs states until nothing new appears, with or without open composition.
     fn run(&mut self, open: bool) -> Result<(), usize> {
         loop {
-            let mut progress = false;
-            while self.paired[0] < self.states.len() {
-                self.pair(self.paired[0], false);
-                self.paired[0] += 1;
-                progress = true;
-                if self.states.len() > MAX_STATES {
-                    return Err(self.states.len());
-                }
+            if self.states.len() > MAX_STATES {
+                return Err(self.states.len());
             }
-            while open && self.paired[1] < self.states.len() {
-                self.pair(self.paired[1], true);
-                self.paired[1] += 1;
-                progress = true;
-                if self.states.len() > MAX_STATES {
-                    return Err(self.states.len());
-                }
-            }
-            if !progress {
+            if self.n_applied < self.states.len() {
+                self.pair_applied(StateId::from_usize(self.n_applied));
+                self.n_applied += 1;
+            } else if open && self.n_composed < self.states.len() {
+                self.pair_composed(StateId::from_usize(self.n_composed));
+                self.n_composed += 1;
+            } else {
                 return Ok(());
             }
         }
     }
 
-    /// Tries the state numbered `new` with every state up to it, both ways round.
-    fn pair(&mut self, new: usize, open: bool) {
-        let new = StateId::from_usize(new);
-        for other in 0..=new.index() {
-            let other = StateId::from_usize(other);
-            self.meet(new, other, open);
-            if other != new {
-                self.meet(other, new, open);
+    /// Tries `new` as function and as argument with everything found before it, and with itself.
+    fn pair_applied(&mut self, new: StateId) {
+        let waits = matches!(self.states[new], State::Wants { .. });
+        if !waits {
+            for at in 0..self.functions.len() {
+                self.try_apply(self.functions[at], new);
+            }
+            self.arguments.push(new);
+        }
+        // Values for an accumulator are both; with itself a state meets here, not above.
+        if waits || self.facts[new].gathering.is_some() {
+            self.functions.push(new);
+            for at in 0..self.arguments.len() {
+                self.try_apply(new, self.arguments[at]);
             }
         }
     }
 
-    fn meet(&mut self, a: StateId, b: StateId, open: bool) {
-        let (left, right) = (&self.states[a], &self.states[b]);
-        if open {
-            if let Some(state) = self.rules.compose(left, right) {
-                let to = self.add(state);
-                self.compose.push((a, b, to));
-            }
-            return;
-        }
-        let applied = self.rules.apply(left, right);
+    fn try_apply(&mut self, function: StateId, argument: StateId) {
+        let (left, right) = (&self.facts[function], &self.facts[argument]);
+        let applied = self.rules.apply((&self.states[function], left), right);
         let gathered = self.rules.gather(left, right);
         if let Some(state) = applied {
             let to = self.add(state);
-            self.apply.push((a, b, to));
+            self.apply.push((function, argument, to));
         }
         if let Some(state) = gathered {
             let to = self.add(state);
-            self.gather.push((a, b, to));
+            self.gather.push((function, argument, to));
+        }
+    }
+
+    /// Tries `new` as the outer and as the inner function with everything found before it, and with itself.
+    fn pair_composed(&mut self, new: StateId) {
+        let Some((wanted, given)) = self.facts[new].one_slot else { return };
+        self.wanting[wanted.index()].push(new);
+        for ty in self.rules.types.ids() {
+            if self.rules.types.is_subtype(given, ty) {
+                for at in 0..self.wanting[ty.index()].len() {
+                    self.try_compose(self.wanting[ty.index()][at], new);
+                }
+            }
+        }
+        // Itself as the outer function of itself was tried above: it joins the inner ones only now.
+        for ty in self.rules.types.ids() {
+            if self.rules.types.is_subtype(ty, wanted) {
+                for at in 0..self.giving[ty.index()].len() {
+                    self.try_compose(new, self.giving[ty.index()][at]);
+                }
+            }
+        }
+        self.giving[given.index()].push(new);
+    }
+
+    fn try_compose(&mut self, outer: StateId, inner: StateId) {
+        if let Some((slot, result)) = self.rules.compose(&self.facts[outer], &self.facts[inner]) {
+            let at = slot.index() * self.rules.types.len() + result.index();
+            let to = match self.composites[at] {
+                Some(known) => known,
+                None => self.add(State::Wants { slots: [slot].into(), result }),
+            };
+            self.composites[at] = Some(to);
+            self.compose.push((outer, inner, to));
         }
     }
 
@@ -388,7 +430,7 @@ impl<'a> Closure<'a> {
             let new = result.states.push(state.clone());
             renumber[old.index()] = Some(new);
             result.index.insert(state.clone(), new);
-            result.root.push(self.rules.is_root(state, root_types));
+            result.root.push(self.rules.is_root(&self.facts[old], root_types));
         }
         result.n_plain = useful[..n_plain].iter().filter(|&&keep| keep).count();
         let n = result.states.len();
@@ -412,7 +454,7 @@ impl<'a> Closure<'a> {
         }
         let mut useful = vec![false; n];
         let mut work: Vec<StateId> =
-            self.states.iter_enumerated().filter(|(_, s)| self.rules.is_root(s, root_types)).map(|(id, _)| id).collect();
+            self.states.ids().filter(|&id| self.rules.is_root(&self.facts[id], root_types)).collect();
         for id in &work {
             useful[id.index()] = true;
         }

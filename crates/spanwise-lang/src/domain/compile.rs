@@ -337,42 +337,63 @@ impl Compiler<'_> {
         self.aliases(decl, &table, template);
     }
 
-    /// The rows of a class, from its table and from the names in the file.
+    /// The rows of a class, from its tables and from the names in the file.
     fn entity_table(&mut self, decl: &EntityDecl) -> Option<Table> {
-        let mut table = match &decl.table {
-            None => Table { columns: vec!["name".to_owned()], rows: Vec::new() },
-            Some(path) => {
-                let read = self.read_tables.iter().find(|(known, _)| *known == path.value).map(|(_, t)| t.clone());
-                match read.map_or_else(|| self.tables.read(&path.value), Ok) {
-                    Ok(table) => table,
-                    Err(message) => {
-                        self.problem(&path.range, message);
-                        return None;
-                    }
-                }
-            }
-        };
-        if let Some(path) = &decl.table {
-            if !self.read_tables.iter().any(|(known, _)| *known == path.value) {
-                self.read_tables.push((path.value.clone(), table.clone()));
-            }
+        let mut all = Table::default();
+        for text in &decl.tables {
+            let table = self.renamed_table(text)?;
+            merge(&mut all, table);
         }
-        let Some(name_column) = table.columns.iter().position(|column| column == "name") else {
-            if !decl.names.is_empty() {
-                self.problem(&decl.names[0].range, "`names` needs a table with a column `name`, or no table");
-            }
-            return Some(table);
-        };
+        if !decl.names.is_empty() || decl.tables.is_empty() {
+            let rows = decl.names.iter().map(|name| (0, vec![name.value.clone()])).collect();
+            merge(&mut all, Table { columns: vec!["name".to_owned()], rows });
+        }
         let mut seen = HashSet::new();
         for name in &decl.names {
             if !seen.insert(name.value.as_str()) {
                 self.problem(&name.range, format!("`{}` is listed twice", name.value));
             }
-            let mut cells = vec![String::new(); table.columns.len()];
-            cells[name_column].clone_from(&name.value);
-            table.rows.push((0, cells));
         }
-        Some(table)
+        Some(all)
+    }
+
+    /// Reads `path new=old ..`: the table with columns renamed. A column whose name is taken is lost.
+    fn renamed_table(&mut self, text: &At<String>) -> Option<Table> {
+        let mut words = text.value.split_whitespace();
+        let path = words.next().unwrap_or_default();
+        let known = self.read_tables.iter().find(|(read, _)| read == path).map(|(_, table)| table.clone());
+        let table = match known.map_or_else(|| self.tables.read(path), Ok) {
+            Ok(table) => table,
+            Err(message) => {
+                self.problem(&text.range, message);
+                return None;
+            }
+        };
+        if !self.read_tables.iter().any(|(read, _)| read == path) {
+            self.read_tables.push((path.to_owned(), table.clone()));
+        }
+        let mut renamed = table.clone();
+        for word in words {
+            let column = word.split_once('=').and_then(|(new, old)| {
+                Some((new, table.columns.iter().position(|column| column == old)?))
+            });
+            let Some((new, at)) = column else {
+                let problem = Diagnostic::new(text.range.clone(), format!("`{word}` is not `new=old` with a column of the table"));
+                self.problems.push(problem.hint(format!("the columns are {}", table.columns.join(", "))));
+                return None;
+            };
+            for (other, name) in renamed.columns.iter_mut().enumerate() {
+                if other != at && name == new {
+                    name.clear();
+                }
+            }
+            new.clone_into(&mut renamed.columns[at]);
+        }
+        // Aliases belong to the name that the table itself gives.
+        if text.value.contains(" name=") && !text.value.contains(" aliases=") {
+            renamed.columns.iter_mut().filter(|column| *column == "aliases").for_each(String::clear);
+        }
+        Some(renamed)
     }
 
     /// The form of a class as a term whose `{column}` leaves stand for cells.
@@ -419,11 +440,11 @@ impl Compiler<'_> {
             }
             Form::Call { head: terms.head(id), args }
         }
-        let form = convert(&self.base, template, &mut 0);
-        (!matches!(form, Form::Hole(_))).then_some(form)
+        Some(convert(&self.base, template, &mut 0))
     }
 
     fn entity(&mut self, decl: &EntityDecl, class: ClassId, template: TermId, row: &Row<'_>) {
+        // A row without one of the cells that the form names is not a member.
         let Some(term) = self.fill(decl, template, row) else { return };
         let constant = match self.entity_of.get(&term) {
             Some(&known) if self.constants[known].kind == Kind::Entity(class) => known,
@@ -449,8 +470,8 @@ impl Compiler<'_> {
                 self.lexicon.insert(name, constant, Source::Name);
             }
         }
-        for phrase in &decl.phrases {
-            self.lexicon.insert(&fill_text(&phrase.value, row), constant, Source::Name);
+        for phrase in decl.phrases.iter().filter_map(|phrase| fill_text(&phrase.value, row)) {
+            self.lexicon.insert(&phrase, constant, Source::Name);
         }
         for alias in row.get("aliases").into_iter().flat_map(|cell| cell.split('|')) {
             self.lexicon.insert(alias, constant, Source::Name);
@@ -461,9 +482,9 @@ impl Compiler<'_> {
     fn fill(&mut self, decl: &EntityDecl, id: TermId, row: &Row<'_>) -> Option<TermId> {
         let shape = self.base.shape(id);
         if let Some(column) = column_of(self.base.head_text(id)).map(str::to_owned) {
-            let cell = row.get(&column)?.to_owned();
+            let cell = row.get(&column).map(str::trim).filter(|cell| !cell.is_empty())?.to_owned();
             if shape == Shape::Quoted {
-                return Some(self.base.leaf(Shape::Quoted, cell.trim()));
+                return Some(self.base.leaf(Shape::Quoted, &cell));
             }
             return match self.base.parse(&cell) {
                 Ok(bare) if self.base.args(bare).is_empty() && self.base.shape(bare) != Shape::Call => Some(bare),
@@ -541,10 +562,29 @@ impl Compiler<'_> {
                 let parsed = parse_at(&mut self.base, &text.value, text.range.start);
                 self.keep(parsed)
             });
+            self.check_default(decl, default, over, result);
             all_types.push(AccumulatorTypes { elements, over, result, has_default: default.is_some() });
             accumulators.push(Accumulator { head, default });
         }
         (accumulators, all_types)
+    }
+
+    /// With a default there must be one way only to say each program.
+    fn check_default(&mut self, decl: &AccumulatorDecl, default: Option<TermId>, over: TypeId, result: TypeId) {
+        let (Some(text), Some(term)) = (&decl.default, default) else { return };
+        if self.types.is_subtype(result, over) {
+            let message = format!("`{}` with a default must not give a type that it is applied to", decl.head.value);
+            let hint = "values that stand alone join further values: keep `result` outside `over`";
+            self.problems.push(Diagnostic::new(decl.result.range.clone(), message).hint(hint));
+        }
+        let says = |frame: &&Frame| {
+            frame.form == Some(Form::Ground(term)) && self.types.is_subtype(frame.result, over)
+        };
+        if self.frames.iter().any(|frame| says(&frame)) {
+            let message = format!("the default `{}` can also be said, of a type that `over` accepts", text.value);
+            let hint = "give that constant a type of its own outside `over`";
+            self.problems.push(Diagnostic::new(text.range.clone(), message).hint(hint));
+        }
     }
 
     fn phrases(&mut self, file: &DomainFile) {
@@ -666,6 +706,32 @@ impl Row<'_> {
     }
 }
 
+/// Appends the rows of `more`, matching columns by name. Columns without a name are left behind.
+fn merge(all: &mut Table, more: Table) {
+    let places: Vec<Option<usize>> = more
+        .columns
+        .iter()
+        .map(|column| {
+            let known = all.columns.iter().position(|other| other == column);
+            (!column.is_empty()).then(|| {
+                known.unwrap_or_else(|| {
+                    all.columns.push(column.clone());
+                    all.columns.len() - 1
+                })
+            })
+        })
+        .collect();
+    for (line, cells) in more.rows {
+        let mut row = vec![String::new(); all.columns.len()];
+        for (cell, place) in cells.into_iter().zip(&places) {
+            if let Some(place) = place {
+                row[*place] = cell;
+            }
+        }
+        all.rows.push((line, row));
+    }
+}
+
 /// The column that `{column}` names.
 fn column_of(text: &str) -> Option<&str> {
     text.strip_prefix('{')?.strip_suffix('}').filter(|inner| !inner.contains(['{', '}']))
@@ -676,18 +742,16 @@ fn columns_in(template: &str) -> Vec<&str> {
     template.split('{').skip(1).filter_map(|rest| rest.split_once('}').map(|(column, _)| column)).collect()
 }
 
-fn fill_text(template: &str, row: &Row<'_>) -> String {
+/// The phrase of one row; `None` when a cell it names is empty.
+fn fill_text(template: &str, row: &Row<'_>) -> Option<String> {
     let mut out = String::new();
     let mut rest = template;
     while let Some((before, after)) = rest.split_once('{') {
         out.push_str(before);
-        let Some((column, tail)) = after.split_once('}') else {
-            out.push_str(after);
-            return out;
-        };
-        out.push_str(row.get(column).unwrap_or_default());
+        let (column, tail) = after.split_once('}')?;
+        out.push_str(row.get(column).filter(|cell| !cell.trim().is_empty())?);
         rest = tail;
     }
     out.push_str(rest);
-    out
+    Some(out)
 }

@@ -44,8 +44,8 @@ pub struct EntityDecl {
     pub ty: At<String>,
     /// How a member is written; `{column}` stands for a cell of its row.
     pub form: At<String>,
-    /// The table its members come from.
-    pub table: Option<At<String>>,
+    /// The tables its members come from, each `path` or `path new=old ..` with columns renamed.
+    pub tables: Vec<At<String>>,
     /// Members listed in place.
     pub names: Vec<At<String>>,
     /// How a member is said; `{column}` stands for a cell of its row.
@@ -318,13 +318,13 @@ impl FileReader<'_> {
             class: class?,
             ty: ty?,
             form: form?,
-            table: self.text(table, "table"),
+            tables: self.texts(table, "table"),
             names: self.texts(table, "names"),
             phrases: self.texts(table, "phrases"),
             aliases: self.phrase_table(table, "aliases"),
             open: self.flag(table, "open"),
         };
-        if decl.table.is_none() && decl.names.is_empty() && !decl.open {
+        if decl.tables.is_empty() && decl.names.is_empty() && !decl.open {
             let problem = Diagnostic::new(range, format!("entity class `{}` has no members", decl.class.value));
             self.problems.push(problem.hint("give `table`, `names`, or `open = true`"));
         }

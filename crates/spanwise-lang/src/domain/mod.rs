@@ -114,7 +114,7 @@ pub struct Class {
     pub frame: FrameId,
     /// Whether any name is a member.
     pub open: bool,
-    /// The form with the first column as hole, to recognise members of an open class.
+    /// The form with a hole for each column, to recognise members that no table lists.
     form: Option<Form>,
 }
 
@@ -362,13 +362,17 @@ impl Domain {
                 return Some(class);
             }
         }
-        let is_name = |arg: &Option<TermId>| {
-            arg.is_none_or(|arg| matches!(terms.shape(arg), Shape::Quoted | Shape::Name | Shape::Number))
-        };
         self.classes.iter_enumerated().find_map(|(id, class)| {
             let form = class.form.as_ref()?;
-            let mut args = vec![None; form.holes().iter().max().map_or(0, |most| most + 1)];
-            (form.take_apart(terms, term, &mut args) && args.iter().all(is_name)).then_some(id)
+            let mut args = vec![None; form.holes().len()];
+            // A class that is written as a bare cell is recognised by numbers only: any name would fit it.
+            let is_bare = matches!(form, Form::Hole(_));
+            let fits = |arg: &Option<TermId>| match arg.map(|arg| terms.shape(arg)) {
+                Some(Shape::Number) | None => true,
+                Some(Shape::Quoted | Shape::Name) => !is_bare,
+                Some(Shape::Call | Shape::Wildcard) => false,
+            };
+            (form.take_apart(terms, term, &mut args) && args.iter().all(fits)).then_some(id)
         })
     }
 
@@ -379,6 +383,17 @@ impl Domain {
 
     pub(crate) fn frames_with_top(&self, shape: Shape, head: Symbol) -> &[FrameId] {
         self.by_top.get(&(shape, head)).map_or(&[], Vec::as_slice)
+    }
+
+    /// How the entities of classes with this name on top are written, with `..` for cells.
+    pub(crate) fn classes_with_top(&self, head: Symbol) -> impl Iterator<Item = String> {
+        self.classes.iter().filter_map(move |class| {
+            let form = class.form.as_ref().filter(|form| form.top(&self.base) == Some((Shape::Call, head)))?;
+            let mut terms = self.base.clone();
+            let cell = terms.leaf(Shape::Quoted, "..");
+            let built = form.build(&mut terms, &vec![cell; form.holes().len()]);
+            Some(terms.display(built).to_string())
+        })
     }
 
     /// A frame as a person would write it: `state(all)`, `relate(behind, Objects)`.

@@ -1,0 +1,223 @@
+//! Finds domains: built in by name, or a file with its tables beside it.
+
+use serde_json::Value;
+use spanwise_lang::{Domain, DomainErrors, Table, TableSource};
+use std::path::{Path, PathBuf};
+
+/// A built-in domain: its file and its tables.
+struct Builtin {
+    name: &'static str,
+    source: &'static str,
+    table: fn(&str) -> Option<&'static str>,
+}
+
+const BUILTINS: &[Builtin] = &[
+    Builtin { name: "geo", source: include_str!("geo/domain.toml"), table: crate::geo::table },
+    Builtin { name: "clevr", source: include_str!("clevr/domain.toml"), table: |_| None },
+    Builtin { name: "scan", source: include_str!("scan/domain.toml"), table: |_| None },
+];
+
+/// Why a domain could not be had.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The file could not be read.
+    #[error("cannot read the domain file {path}: {reason}{hint}")]
+    Unreadable {
+        /// The path.
+        path: String,
+        /// Why.
+        reason: String,
+        /// What to try.
+        hint: String,
+    },
+    /// The file is wrong.
+    #[error("{0}")]
+    Invalid(#[from] DomainErrors),
+}
+
+/// Names of the built-in domains.
+pub fn builtin_names() -> impl Iterator<Item = &'static str> {
+    BUILTINS.iter().map(|builtin| builtin.name)
+}
+
+/// The domain that `spec` names: a built-in (`geo`) or a path to a domain file, either with a type system
+/// behind an `@` (`geo@paper`).
+///
+/// # Errors
+/// A file that is missing, not UTF-8, or wrong, with everything wrong in it.
+pub fn load(spec: &str) -> Result<Domain, LoadError> {
+    let (name, type_system) = match spec.rsplit_once('@') {
+        Some((name, system)) if !Path::new(spec).exists() => (name, Some(system)),
+        _ => (spec, None),
+    };
+    if let Some(builtin) = BUILTINS.iter().find(|builtin| builtin.name == name) {
+        let tables = BuiltinTables { table: builtin.table };
+        return Ok(Domain::load(builtin.source, &format!("{name}.toml (built in)"), type_system, &tables)?);
+    }
+    let path = Path::new(name);
+    let source = read_text(path).map_err(|reason| LoadError::Unreadable {
+        path: name.to_owned(),
+        reason,
+        hint: missing_hint(name),
+    })?;
+    let tables = FileTables { directory: path.parent().unwrap_or(Path::new("")).to_path_buf() };
+    Ok(Domain::load(&source, name, type_system, &tables)?)
+}
+
+fn missing_hint(name: &str) -> String {
+    if Path::new(name).exists() {
+        return String::new();
+    }
+    let names: Vec<_> = builtin_names().collect();
+    match spanwise_lang::diag::closest(name, names.iter().copied()) {
+        Some(near) => format!(" (did you mean the built-in domain `{near}`?)"),
+        None => format!(" (built-in domains are {})", names.join(", ")),
+    }
+}
+
+/// The whole text of a file, or why not.
+fn read_text(path: &Path) -> Result<String, String> {
+    let bytes = std::fs::read(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
+        _ => error.to_string(),
+    })?;
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        let line = error.as_bytes()[..valid].iter().filter(|&&byte| byte == b'\n').count() + 1;
+        format!("line {line} is not valid UTF-8")
+    })
+}
+
+struct BuiltinTables {
+    table: fn(&str) -> Option<&'static str>,
+}
+
+impl TableSource for BuiltinTables {
+    fn read(&self, path: &str) -> Result<Table, String> {
+        let text = (self.table)(path).ok_or_else(|| format!("there is no built-in table `{path}`"))?;
+        tsv(path, text)
+    }
+}
+
+struct FileTables {
+    directory: PathBuf,
+}
+
+impl TableSource for FileTables {
+    fn read(&self, path: &str) -> Result<Table, String> {
+        let text = read_text(&self.directory.join(path)).map_err(|reason| format!("cannot read table `{path}`: {reason}"))?;
+        if Path::new(path).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json")) {
+            json(path, &text)
+        } else {
+            tsv(path, &text)
+        }
+    }
+}
+
+/// Tab-separated cells under a line of column names. Blank lines and lines that start with `#` are skipped.
+fn tsv(path: &str, text: &str) -> Result<Table, String> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
+    let (_, header) = lines.next().ok_or_else(|| format!("table `{path}` is empty: expected a line of column names"))?;
+    let cells = |line: &str| line.split('\t').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
+    let mut table = Table { columns: cells(header), rows: Vec::new() };
+    check_columns(path, &table.columns)?;
+    for (index, line) in lines {
+        let row = cells(line);
+        if row.len() != table.columns.len() {
+            let (found, wanted) = (row.len(), table.columns.len());
+            return Err(format!("table `{path}`, line {}: expected {wanted} cells, found {found}", index + 1));
+        }
+        table.rows.push((index + 1, row));
+    }
+    Ok(table)
+}
+
+fn check_columns(path: &str, columns: &[String]) -> Result<(), String> {
+    for (at, column) in columns.iter().enumerate() {
+        if column.is_empty() || columns[..at].contains(column) {
+            return Err(format!("table `{path}`: column names must be different and not empty, found `{column}`"));
+        }
+    }
+    Ok(())
+}
+
+/// `["a", "b"]`, `{"a": ["alias", ..], ..}` or `[{"name": "a", ..}, ..]`.
+fn json(path: &str, text: &str) -> Result<Table, String> {
+    let value: Value = serde_json::from_str(text).map_err(|error| format!("table `{path}` is not valid JSON: {error}"))?;
+    let cell = |value: &Value| -> Result<String, String> {
+        match value {
+            Value::String(text) => Ok(text.clone()),
+            Value::Number(number) => Ok(number.to_string()),
+            Value::Array(items) => {
+                let words: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
+                words.map(|words| words.join("|")).ok_or_else(|| format!("table `{path}`: expected texts, found {value}"))
+            }
+            _ => Err(format!("table `{path}`: expected text, a number or a list of texts, found {value}")),
+        }
+    };
+    let mut table = Table::default();
+    match &value {
+        Value::Object(names) => {
+            table.columns = vec!["name".to_owned(), "aliases".to_owned()];
+            for (name, aliases) in names {
+                table.rows.push((0, vec![name.clone(), cell(aliases)?]));
+            }
+        }
+        Value::Array(items) if items.iter().all(Value::is_string) => {
+            table.columns = vec!["name".to_owned()];
+            for item in items {
+                table.rows.push((0, vec![cell(item)?]));
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                let row = item.as_object().ok_or_else(|| format!("table `{path}`: expected objects, found {item}"))?;
+                let mut cells = vec![String::new(); table.columns.len()];
+                for (column, value) in row {
+                    let at = table.columns.iter().position(|known| known == column).unwrap_or_else(|| {
+                        table.columns.push(column.clone());
+                        cells.push(String::new());
+                        table.columns.len() - 1
+                    });
+                    cells[at] = cell(value)?;
+                }
+                table.rows.push((0, cells));
+            }
+            let width = table.columns.len();
+            table.rows.iter_mut().for_each(|(_, cells)| cells.resize(width, String::new()));
+        }
+        _ => return Err(format!("table `{path}`: expected a list or an object")),
+    }
+    check_columns(path, &table.columns)?;
+    Ok(table)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tsv_rows_keep_their_lines() {
+        let table = tsv("t", "\u{feff}name\taliases\n# note\n\na b\tx|y\nc\t\n").unwrap();
+        assert_eq!(table.columns, ["name", "aliases"]);
+        assert_eq!(table.rows[0], (4, vec!["a b".to_owned(), "x|y".to_owned()]));
+        assert_eq!(table.rows[1].0, 5);
+    }
+
+    #[test]
+    fn ragged_rows_and_bad_headers_are_named() {
+        assert_eq!(tsv("t", "a\tb\nx\n").unwrap_err(), "table `t`, line 2: expected 2 cells, found 1");
+        assert!(tsv("t", "a\ta\n").unwrap_err().contains("different"));
+        assert!(tsv("t", "\n").unwrap_err().contains("empty"));
+    }
+
+    #[test]
+    fn json_tables_have_three_shapes() {
+        assert_eq!(json("t", r#"["a", "b"]"#).unwrap().rows.len(), 2);
+        assert_eq!(json("t", r#"{"a": ["x", "y"]}"#).unwrap().rows[0].1, ["a", "x|y"]);
+        let table = json("t", r#"[{"name": "a"}, {"name": "b", "id": 3}]"#).unwrap();
+        assert_eq!((table.columns.len(), &table.rows[1].1[1][..]), (2, "3"));
+        assert!(json("t", "[1]").is_err() && json("t", "{").is_err() && json("t", "3").is_err());
+    }
+}
