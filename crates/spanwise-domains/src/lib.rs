@@ -4,8 +4,10 @@
 //! Names of predicates occur here and nowhere else. Files, processes and the network are touched only by
 //! [`exec::external`] and [`data`].
 
+pub mod check;
 pub mod clevr;
 pub mod data;
 pub mod exec;
 pub mod geo;
+pub mod load;
 pub mod scan;

@@ -81,6 +81,11 @@ impl Lexicon {
         self.n_entries == 0
     }
 
+    /// Every (phrase, constant) pair without its words.
+    pub fn entries(&self) -> impl Iterator<Item = (ConstantId, Source)> + '_ {
+        self.nodes.iter().flat_map(|node| node.entries.iter().copied())
+    }
+
     /// Words in the longest phrase.
     #[must_use]
     pub fn longest(&self) -> usize {

@@ -7,7 +7,9 @@
 pub mod external;
 
 use serde_json::Value;
-use spanwise_lang::{TermId, Terms};
+use spanwise_lang::domain::ExecutorChoice;
+use spanwise_lang::{Domain, TermId, Terms};
+use std::path::Path;
 
 /// What a program evaluates to.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -74,4 +76,49 @@ pub trait Executor: Send + Sync {
     /// # Errors
     /// See [`ExecError`]; the executor stays usable after any of them.
     fn execute(&self, terms: &Terms, program: TermId, context: Option<&Value>) -> Result<Denotation, ExecError>;
+}
+
+/// Names of the executors inside this build.
+pub const BUILTINS: &[&str] = &["geo", "clevr", "scan"];
+
+/// The executor that a domain asks for; `None` when its programs are not evaluated. External commands run in
+/// `directory`, where the domain file is.
+///
+/// # Errors
+/// A built-in executor that does not exist, an empty command, an address that cannot be used.
+pub fn open(domain: &Domain, directory: Option<&Path>) -> Result<Option<Box<dyn Executor>>, ExecError> {
+    let style = domain.style().clone();
+    Ok(Some(match domain.executor() {
+        ExecutorChoice::None => return Ok(None),
+        ExecutorChoice::Builtin(name) => builtin(&name.value)?,
+        ExecutorChoice::Command { argv, timeout } => Box::new(external::CommandExecutor::new(external::CommandConfig {
+            program: argv.clone(),
+            working_dir: directory.filter(|path| !path.as_os_str().is_empty()).map(Path::to_path_buf),
+            timeout: *timeout,
+            style,
+        })?),
+        ExecutorChoice::Url { url, token_env, timeout } => {
+            Box::new(external::HttpExecutor::new(external::HttpConfig {
+                url: url.clone(),
+                timeout: *timeout,
+                style,
+                token_variable: token_env.clone(),
+            })?)
+        }
+    }))
+}
+
+fn builtin(name: &str) -> Result<Box<dyn Executor>, ExecError> {
+    Ok(match name {
+        "geo" => Box::new(crate::geo::GeoExecutor::new()),
+        "clevr" => Box::new(crate::clevr::ClevrExecutor::new()),
+        "scan" => Box::new(crate::scan::ScanExecutor::new()),
+        _ => {
+            let hint = match spanwise_lang::diag::closest(name, BUILTINS.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("there are {}", BUILTINS.join(", ")),
+            };
+            return Err(ExecError::External(format!("there is no built-in executor `{name}`; {hint}")));
+        }
+    })
 }

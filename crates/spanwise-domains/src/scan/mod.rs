@@ -1,1 +1,13 @@
-//! Stub.
+//! SCAN: commands that denote sequences of actions.
+//!
+//! [`ScanExecutor`] evaluates programs of SCAN-SP, the semantic-parsing version of SCAN; [`grammar`]
+//! generates every command with its program and actions; [`splits`] divides them as the official files do.
+//! No file is read here, and nothing is known of parsing.
+
+mod executor;
+pub mod grammar;
+pub mod splits;
+mod words;
+
+pub use executor::ScanExecutor;
+pub use words::{Action, Direction, Manner, Phrase, Verb};

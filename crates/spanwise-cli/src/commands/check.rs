@@ -1,0 +1,206 @@
+//! `spanwise check`: the linter of domain authors.
+
+use super::{DOMAIN_HELP, directory_of, domain};
+use crate::output::{Columns, Done, percent, say, shorten};
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+use spanwise_domains::check::{Checker, Coverage, Report, over_two_phrases};
+use spanwise_domains::data;
+use spanwise_lang::Domain;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+/// Check a domain file, and examples against it.
+///
+/// Without data, everything wrong with the file is shown with line and column. With data, every program is
+/// typed, and the report says which fail and why, which names are unknown, and how much of the programs the
+/// lexicon finds in the words. Exits with 1 if anything is wrong.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  spanwise check my-domain.toml\n  \
+    spanwise check geo train.jsonl dev.jsonl\n  spanwise check geo@paper train.jsonl --json")]
+pub(crate) struct Args {
+    #[arg(help = DOMAIN_HELP)]
+    domain: String,
+    /// Files of JSON lines with `utterance` (or `question`) and `program`
+    data: Vec<PathBuf>,
+    /// Evaluate programs too and compare with the `answer` of each example
+    #[arg(long)]
+    execute: bool,
+    /// Most failing examples to print
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    show: usize,
+    /// Print one JSON object with everything
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<Done> {
+    let domain = domain(&args.domain)?;
+    let executor = spanwise_domains::exec::open(&domain, directory_of(&args.domain).as_deref())?;
+    let mut checker = Checker::new(&domain, executor.as_deref().filter(|_| args.execute));
+    for path in &args.data {
+        let file = path.display().to_string();
+        let mut examples = data::open(path).map_err(super::data::wrong_file)?;
+        while let Some(example) = examples.next() {
+            let line = examples.line();
+            checker.add(&file, line, &example?);
+        }
+    }
+    let report = checker.finish();
+    let mut out = io::stdout().lock();
+    if args.json {
+        writeln!(out, "{}", as_json(&domain, &report))?;
+    } else {
+        let text = as_text(args, &domain, &report);
+        out.write_all(text.as_bytes()).context("cannot print the report")?;
+    }
+    if !args.data.is_empty() && report.programs == 0 {
+        say("note: no example has a program");
+    }
+    Ok(if report.kinds.is_empty() { Done::Well } else { Done::WithFailures })
+}
+
+fn as_text(args: &Args, domain: &Domain, report: &Report) -> String {
+    let states = domain.states();
+    let n_predicates = domain.predicate_names().count();
+    let mut out = format!(
+        "domain {}{}: {} types, {n_predicates} predicates, {} entities in {} classes, {} phrases, {} meaning states ({} with open composition)\n",
+        domain.name(),
+        domain.type_system().map_or(String::new(), |system| format!("@{system}")),
+        domain.types().len(),
+        domain.constants().len() - n_predicates,
+        domain.classes().len(),
+        domain.lexicon().len(),
+        states.n_plain(),
+        states.len(),
+    );
+    if !report.unreachable.is_empty() {
+        out += &format!("warning: no program can contain {}\n", report.unreachable.join(", "));
+    }
+    for (name, n) in over_two_phrases(domain) {
+        out += &format!("note: `{name}` has {n} phrases; the paper's setting allows two\n");
+    }
+    if args.data.is_empty() {
+        return out + "the domain file is fine; give data files to check examples against it\n";
+    }
+    out += &summary(report);
+    out += &usage(report);
+    out + &failures(args, report)
+}
+
+fn summary(report: &Report) -> String {
+    let share = |n: usize| percent((report.programs > 0).then(|| 100.0 * n as f64 / report.programs as f64));
+    let mut table = Columns::new(["what", "number", "of programs"]);
+    table.row(["examples".to_owned(), report.examples.to_string(), String::new()]);
+    table.row(["programs".to_owned(), report.programs.to_string(), String::new()]);
+    table.row(["well-typed".to_owned(), report.typed.to_string(), share(report.typed)]);
+    if report.ambiguous > 0 {
+        table.row(["  in more than one way".to_owned(), report.ambiguous.to_string(), share(report.ambiguous)]);
+    }
+    for (kind, &n) in &report.kinds {
+        table.row([(*kind).to_owned(), n.to_string(), share(n)]);
+    }
+    if let Some(answers) = report.answers {
+        table.row(["answers equal".to_owned(), answers.equal.to_string(), share(answers.equal)]);
+    }
+    let mut out = format!("\n{}", table.render());
+    for (name, n) in &report.unknown {
+        out += &format!("unknown constant `{}` in {n} programs\n", shorten(name, 60));
+    }
+    out
+}
+
+fn usage(report: &Report) -> String {
+    let mut table = Columns::new(["constant", "uses", "said", "share", "phrases"]);
+    let cells = |name: &str, coverage: Coverage, phrases: String| {
+        [name.to_owned(), coverage.uses.to_string(), coverage.said.to_string(), percent(coverage.percent()), phrases]
+    };
+    for usage in report.usage.iter().filter(|usage| usage.coverage.uses > 0) {
+        let name = if usage.is_class { format!("[{}]", usage.name) } else { usage.name.clone() };
+        table.row(cells(&name, usage.coverage, usage.phrases.to_string()));
+    }
+    table.row(cells("all predicates", report.predicates, String::new()));
+    table.row(cells("all entities", report.entities, String::new()));
+    let unused: Vec<&str> =
+        report.usage.iter().filter(|usage| usage.coverage.uses == 0).map(|usage| usage.name.as_str()).collect();
+    let mut out = String::new();
+    if table.n_rows() > 2 {
+        out += &format!("\nuses of constants, and how often the lexicon finds one of their phrases in the words:\n{}", table.render());
+    }
+    if !unused.is_empty() {
+        out += &format!("never used here: {}\n", unused.join(", "));
+    }
+    out
+}
+
+fn failures(args: &Args, report: &Report) -> String {
+    let mut out = String::new();
+    for failure in report.failures.iter().take(args.show) {
+        out += &format!(
+            "\n{}:{}: {}: {}\n  {}\n  {}\n",
+            failure.file,
+            failure.line,
+            failure.kind,
+            shorten(&failure.message, 300),
+            shorten(&failure.utterance, 150),
+            shorten(&failure.program, 300)
+        );
+    }
+    let total: usize = report.kinds.values().sum();
+    let shown = report.failures.len().min(args.show);
+    if total > shown {
+        out += &format!("\n{} more failures; --show N prints more of them\n", total - shown);
+    }
+    out
+}
+
+fn as_json(domain: &Domain, report: &Report) -> Value {
+    let coverage = |coverage: Coverage| json!({ "uses": coverage.uses, "said": coverage.said });
+    let usage: Vec<Value> = report
+        .usage
+        .iter()
+        .map(|usage| {
+            json!({
+                "name": usage.name,
+                "class": usage.is_class,
+                "uses": usage.coverage.uses,
+                "said": usage.coverage.said,
+                "phrases": usage.phrases,
+            })
+        })
+        .collect();
+    let failures: Vec<Value> = report
+        .failures
+        .iter()
+        .map(|failure| {
+            json!({
+                "file": failure.file,
+                "line": failure.line,
+                "utterance": failure.utterance,
+                "program": failure.program,
+                "kind": failure.kind,
+                "message": failure.message,
+            })
+        })
+        .collect();
+    json!({
+        "domain": domain.name(),
+        "type_system": domain.type_system(),
+        "types": domain.types().len(),
+        "constants": domain.constants().len(),
+        "states": domain.states().len(),
+        "plain_states": domain.states().n_plain(),
+        "examples": report.examples,
+        "programs": report.programs,
+        "typed": report.typed,
+        "ambiguous": report.ambiguous,
+        "problems": report.kinds,
+        "unknown_constants": report.unknown,
+        "unreachable_constants": report.unreachable,
+        "predicates": coverage(report.predicates),
+        "entities": coverage(report.entities),
+        "answers": report.answers.map(|a| json!({ "equal": a.equal, "different": a.different, "failed": a.failed })),
+        "usage": usage,
+        "failures": failures,
+    })
+}

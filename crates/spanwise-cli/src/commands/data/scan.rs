@@ -1,0 +1,77 @@
+//! `spanwise data scan`: SCAN from its grammar.
+
+use super::write_files;
+use crate::commands::make_directory;
+use crate::output::WrongCall;
+use anyhow::Result;
+use spanwise_domains::data::Example;
+use spanwise_domains::scan::grammar::{Command, commands};
+use spanwise_domains::scan::splits::Split;
+use std::path::PathBuf;
+
+/// Generate SCAN: all 20,910 commands with SCAN-SP programs and actions, and its splits.
+///
+/// Writes `commands.jsonl` and, for each split, `train_NAME.jsonl` and `test_NAME.jsonl`. All splits but
+/// `simple` hold exactly the commands of the official files, as often as those do.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  spanwise data scan --out data/scan\n  \
+    spanwise data scan --out data/scan --split right,length")]
+pub(crate) struct Args {
+    /// The folder to write to
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Splits to write: simple, length, right, around_right, opposite_right, jump_around_right, addprim_jump,
+    /// addprim_turn_left, all or none
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "all")]
+    split: Vec<String>,
+    /// The seed of the random split `simple`
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+}
+
+pub(crate) fn run(args: &Args) -> Result<()> {
+    let splits = chosen(&args.split)?;
+    let all = commands();
+    make_directory(&args.out)?;
+    let mut files = vec![(args.out.join("commands.jsonl"), all.iter().map(|&command| example(command)).collect())];
+    for split in splits {
+        let sides = split.divide(&all, args.seed);
+        let train: Vec<Example> = sides
+            .train
+            .iter()
+            .flat_map(|&at| std::iter::repeat_n(all[at], split.repeats(all[at], sides.train.len())))
+            .map(example)
+            .collect();
+        let test = sides.test.iter().map(|&at| example(all[at])).collect();
+        files.push((args.out.join(format!("train_{}.jsonl", split.name())), train));
+        files.push((args.out.join(format!("test_{}.jsonl", split.name())), test));
+    }
+    write_files(&files)
+}
+
+fn chosen(names: &[String]) -> Result<Vec<Split>> {
+    let mut splits = Vec::new();
+    for name in names {
+        match name.as_str() {
+            "all" => splits.extend(Split::ALL),
+            "none" => {}
+            // The names that papers use for the add-primitive splits.
+            "add-jump" => splits.push(Split::AddJump),
+            "turn-left" => splits.push(Split::AddTurnLeft),
+            _ => splits.push(Split::from_name(name).ok_or_else(|| {
+                let known: Vec<_> = Split::ALL.iter().map(|split| split.name()).collect();
+                WrongCall(format!("there is no split `{name}`; the splits are {}", known.join(", ")))
+            })?),
+        }
+    }
+    splits.dedup();
+    Ok(splits)
+}
+
+fn example(command: Command) -> Example {
+    Example {
+        program: Some(command.program()),
+        answer: Some(command.answer()),
+        ..Example::new(command.utterance())
+    }
+}

@@ -1,0 +1,35 @@
+//! The `spanwise` command.
+//!
+//! Arguments become a checked plan, the plan becomes one call into the libraries, the outcome becomes text.
+//! This is the only room that prints. Exit codes: 0 done, 1 the work failed, 2 the call was wrong.
+
+mod commands;
+mod output;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Natural language to programs, with a tree over the words that explains every answer.
+#[derive(Parser)]
+#[command(name = "spanwise", version, propagate_version = true, max_term_width = 110)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Check(commands::check::Args),
+    Exec(commands::exec::Args),
+    Data(commands::data::Args),
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let outcome = match cli.command {
+        Command::Check(args) => commands::check::run(&args),
+        Command::Exec(args) => commands::exec::run(&args),
+        Command::Data(args) => commands::data::run(&args),
+    };
+    output::finish(outcome)
+}

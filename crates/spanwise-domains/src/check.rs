@@ -1,0 +1,314 @@
+//! The linter: a domain and examples in, what fits and what does not out.
+//!
+//! A [`Checker`] takes examples one at a time and keeps counts, so a data set of any size can be checked in
+//! little memory. Printing is somebody else's work.
+
+use crate::data::Example;
+use crate::exec::Executor;
+use spanwise_core::{Idx, Utterance};
+use spanwise_lang::lexicon::Source;
+use spanwise_lang::{ConstantId, Domain, Kind, Node, Problem, TermId, Terms};
+use std::collections::BTreeMap;
+
+/// Most failures that are kept with their text; the counts go on.
+const MAX_KEPT: usize = 1000;
+/// Terms after which the store starts afresh, so that memory stays flat.
+const MAX_TERMS: usize = 1 << 20;
+
+/// An example that is not as it should be.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Failure {
+    /// Where it stands.
+    pub file: String,
+    /// Its line, from 1.
+    pub line: usize,
+    /// What was said.
+    pub utterance: String,
+    /// The program as written.
+    pub program: String,
+    /// The reason in two or three words, for counting.
+    pub kind: &'static str,
+    /// The reason in full.
+    pub message: String,
+}
+
+/// Occurrences of constants, and how many of them the lexicon finds in the words.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Coverage {
+    /// Occurrences in programs.
+    pub uses: usize,
+    /// Those with one of the constant's phrases in the utterance.
+    pub said: usize,
+}
+
+/// How the data uses one predicate, or all members of one entity class.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Usage {
+    /// Its name.
+    pub name: String,
+    /// Whether it is a class of entities.
+    pub is_class: bool,
+    /// Its occurrences.
+    pub coverage: Coverage,
+    /// Phrases for it; for a class, names and aliases of all members.
+    pub phrases: usize,
+}
+
+/// How answers in the data compare with what the executor says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Answers {
+    /// Answers that are equal.
+    pub equal: usize,
+    /// Answers that differ.
+    pub different: usize,
+    /// Programs that could not be evaluated.
+    pub failed: usize,
+}
+
+/// What the linter found.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Report {
+    /// Examples seen.
+    pub examples: usize,
+    /// Examples with a program.
+    pub programs: usize,
+    /// Programs that are well-typed.
+    pub typed: usize,
+    /// Well-typed programs with more than one typing.
+    pub ambiguous: usize,
+    /// Failures by kind.
+    pub kinds: BTreeMap<&'static str, usize>,
+    /// Names that the domain does not have, with the number of programs.
+    pub unknown: BTreeMap<String, usize>,
+    /// The first failures, with their text.
+    pub failures: Vec<Failure>,
+    /// Predicates, all together.
+    pub predicates: Coverage,
+    /// Entities, all together.
+    pub entities: Coverage,
+    /// Predicates in the order of the file, then entity classes.
+    pub usage: Vec<Usage>,
+    /// Constants that no complete program can contain.
+    pub unreachable: Vec<String>,
+    /// Answers compared, if an executor was given.
+    pub answers: Option<Answers>,
+}
+
+/// Checks examples against a domain.
+pub struct Checker<'a> {
+    domain: &'a Domain,
+    executor: Option<&'a dyn Executor>,
+    terms: Terms,
+    uses: Vec<Coverage>,
+    unlisted: Vec<Coverage>,
+    report: Report,
+}
+
+impl<'a> Checker<'a> {
+    /// A checker that has seen nothing yet. With an executor, answers are compared too.
+    #[must_use]
+    pub fn new(domain: &'a Domain, executor: Option<&'a dyn Executor>) -> Self {
+        Self {
+            domain,
+            executor,
+            terms: domain.new_terms(),
+            uses: vec![Coverage::default(); domain.constants().len()],
+            unlisted: vec![Coverage::default(); domain.classes().len()],
+            report: Report { answers: executor.map(|_| Answers::default()), ..Report::default() },
+        }
+    }
+
+    /// Looks at one example.
+    pub fn add(&mut self, file: &str, line: usize, example: &Example) {
+        self.report.examples += 1;
+        let Some(text) = &example.program else { return };
+        self.report.programs += 1;
+        if self.terms.len() > MAX_TERMS {
+            self.terms = self.domain.new_terms();
+        }
+        let place = Place { file, line, example, program: text };
+        let program = match self.terms.parse(text) {
+            Ok(program) => program,
+            Err(problem) => {
+                let (_, column) = problem.position(text);
+                return self.fail(&place, "syntax", format!("column {column}: {}", problem.message));
+            }
+        };
+        match self.domain.analyze(&self.terms, program) {
+            Ok(analysis) => {
+                self.report.typed += 1;
+                self.report.ambiguous += usize::from(analysis.is_ambiguous);
+                self.cover(&example.utterance, &analysis.nodes);
+            }
+            Err(problem) => {
+                if let Problem::UnknownConstant { name, .. } = &problem {
+                    *self.report.unknown.entry(name.clone()).or_default() += 1;
+                }
+                let message = problem.describe(self.domain, &self.terms);
+                self.fail(&place, problem.kind(), message);
+            }
+        }
+        self.compare_answer(&place, program);
+    }
+
+    /// The counts.
+    #[must_use]
+    pub fn finish(mut self) -> Report {
+        let mut phrases = vec![0usize; self.domain.constants().len()];
+        for (constant, _) in self.domain.lexicon().entries() {
+            phrases[constant.index()] += 1;
+        }
+        let mut classes: Vec<Usage> = self
+            .domain
+            .classes()
+            .iter()
+            .zip(&self.unlisted)
+            .map(|(class, &coverage)| Usage { name: class.name.clone(), is_class: true, coverage, phrases: 0 })
+            .collect();
+        for (id, constant) in self.domain.constants().iter_enumerated() {
+            let coverage = self.uses[id.index()];
+            match constant.kind {
+                Kind::Predicate => {
+                    self.report.predicates.merge(coverage);
+                    let phrases = phrases[id.index()];
+                    let usage = Usage { name: constant.name.clone(), is_class: false, coverage, phrases };
+                    self.report.usage.push(usage);
+                }
+                Kind::Entity(class) => {
+                    classes[class.index()].coverage.merge(coverage);
+                    classes[class.index()].phrases += phrases[id.index()];
+                }
+            }
+        }
+        for class in classes {
+            self.report.entities.merge(class.coverage);
+            self.report.usage.push(class);
+        }
+        let name = |id: ConstantId| self.domain.constants()[id].name.clone();
+        self.report.unreachable = self.domain.unreachable_constants().map(name).collect();
+        self.report
+    }
+
+    /// Counts which constants of a well-typed program the lexicon finds in the words.
+    fn cover(&mut self, utterance: &str, nodes: &[Node]) {
+        let matches = self.domain.lexicon().matches(&Utterance::new(utterance));
+        for node in nodes {
+            match node {
+                Node::Constant { constant, .. } => {
+                    let coverage = &mut self.uses[constant.index()];
+                    coverage.uses += 1;
+                    coverage.said += usize::from(matches.iter().any(|found| found.constant == *constant));
+                }
+                Node::Unlisted { class, .. } => self.unlisted[class.index()].uses += 1,
+                Node::Gather { .. } => {}
+            }
+        }
+    }
+
+    fn compare_answer(&mut self, place: &Place<'_>, program: TermId) {
+        let (Some(executor), Some(answer)) = (self.executor, &place.example.answer) else { return };
+        let outcome = executor.execute(&self.terms, program, place.example.context.as_ref());
+        let answers = self.report.answers.get_or_insert_default();
+        match outcome {
+            Ok(denotation) if denotation.text == *answer => answers.equal += 1,
+            Ok(denotation) => {
+                answers.different += 1;
+                self.fail(place, "other answer", format!("expected `{answer}`, found `{}`", denotation.text));
+            }
+            Err(error) => {
+                answers.failed += 1;
+                self.fail(place, "not evaluated", error.to_string());
+            }
+        }
+    }
+
+    fn fail(&mut self, place: &Place<'_>, kind: &'static str, message: String) {
+        *self.report.kinds.entry(kind).or_default() += 1;
+        if self.report.failures.len() < MAX_KEPT {
+            self.report.failures.push(Failure {
+                file: place.file.to_owned(),
+                line: place.line,
+                utterance: place.example.utterance.clone(),
+                program: place.program.to_owned(),
+                kind,
+                message,
+            });
+        }
+    }
+}
+
+struct Place<'a> {
+    file: &'a str,
+    line: usize,
+    example: &'a Example,
+    program: &'a str,
+}
+
+impl Coverage {
+    fn merge(&mut self, other: Self) {
+        self.uses += other.uses;
+        self.said += other.said;
+    }
+
+    /// Share of occurrences that are said, in percent; `None` where there are none.
+    #[must_use]
+    pub fn percent(self) -> Option<f64> {
+        (self.uses > 0).then(|| 100.0 * self.said as f64 / self.uses as f64)
+    }
+}
+
+/// Phrases written by hand that a constant has beyond two, the most that the paper's setting allows.
+#[must_use]
+pub fn over_two_phrases(domain: &Domain) -> Vec<(String, usize)> {
+    let mut counts = vec![0usize; domain.constants().len()];
+    for (constant, source) in domain.lexicon().entries() {
+        counts[constant.index()] += usize::from(source == Source::Phrase);
+    }
+    let many = domain.constants().iter().zip(counts).filter(|(_, n)| *n > 2);
+    many.map(|(constant, n)| (constant.name.clone(), n)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::load;
+
+    fn report(spec: &str, examples: &[(&str, &str)]) -> Report {
+        let domain = load(spec).unwrap();
+        let mut checker = Checker::new(&domain, None);
+        for (at, (utterance, program)) in examples.iter().enumerate() {
+            let example = Example { program: Some((*program).to_owned()), ..Example::new(*utterance) };
+            checker.add("x.jsonl", at + 1, &example);
+        }
+        checker.finish()
+    }
+
+    #[test]
+    fn typing_lexicon_and_unknown_constants_are_counted() {
+        let found = report(
+            "geo",
+            &[
+                ("capital of texas", "answer(capital(loc_2(stateid('texas'))))"),
+                ("the lone star state", "answer(stateid('texas'))"),
+                ("huh", "answer(foo(all))"),
+                ("huh", "answer(foo("),
+                ("huh", "answer(capital(count(state(all))))"),
+                ("is there a springfield in south dakota", "answer(cityid('springfield', 'sd'))"),
+            ],
+        );
+        assert_eq!((found.examples, found.programs, found.typed), (6, 6, 3));
+        assert_eq!(found.unknown.get("foo"), Some(&1));
+        let kinds: Vec<_> = found.kinds.iter().map(|(kind, n)| (*kind, *n)).collect();
+        assert_eq!(kinds, [("syntax", 1), ("types do not fit", 1), ("unknown constant", 1)]);
+        assert_eq!(found.entities, Coverage { uses: 3, said: 1 });
+        assert_eq!(found.predicates, Coverage { uses: 2, said: 2 });
+        assert_eq!(found.failures[1].line, 4);
+    }
+
+    #[test]
+    fn the_built_in_lexicons_keep_to_two_phrases_per_constant() {
+        for spec in ["geo", "clevr", "scan"] {
+            assert_eq!(over_two_phrases(&load(spec).unwrap()), [], "{spec}");
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! What can go wrong between a file and its examples.
+
+use super::example::FieldError;
+use std::io;
+
+/// Why examples could not be read or written. Every message names the file, and the line where there is one.
+#[derive(Debug, thiserror::Error)]
+pub enum DataError {
+    /// The file cannot be opened.
+    #[error("cannot open {file}: {}", describe(.source))]
+    Open {
+        /// The file.
+        file: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// The file was opened but reading stopped.
+    #[error("cannot read {file} after line {line}: {source}")]
+    Read {
+        /// The file.
+        file: String,
+        /// The last line that was read whole.
+        line: usize,
+        /// Why.
+        source: io::Error,
+    },
+    /// A file cannot be written.
+    #[error("cannot write {file}: {}", describe(.source))]
+    Write {
+        /// The file.
+        file: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// There is no example in the file.
+    #[error("{file} is empty; expected one JSON object per line")]
+    Empty {
+        /// The file.
+        file: String,
+    },
+    /// The file is a JSON array.
+    #[error(
+        "{file}:{line}: this is a JSON array; expected one JSON object per line \
+         (hint: `jq -c '.[]'` turns one into the other)"
+    )]
+    Array {
+        /// The file.
+        file: String,
+        /// The line on which the array begins.
+        line: usize,
+    },
+    /// A line is not JSON.
+    #[error("{file}:{line}:{column}: not valid JSON: {reason}")]
+    Json {
+        /// The file.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+        /// The byte in the line, from 1.
+        column: usize,
+        /// What the JSON reader says.
+        reason: String,
+    },
+    /// A line is JSON but no example.
+    #[error("{file}:{line}: {source}")]
+    Field {
+        /// The file.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        source: FieldError,
+    },
+    /// A line is not text.
+    #[error("{file}:{line}:{column}: not UTF-8 (hint: save the file as UTF-8)")]
+    NotUtf8 {
+        /// The file.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+        /// The first byte that is not UTF-8, from 1.
+        column: usize,
+    },
+    /// A line is longer than an example can be.
+    #[error("{file}:{line}: the line is longer than {limit} bytes; expected one example per line")]
+    LineTooLong {
+        /// The file.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+        /// The most that is read.
+        limit: usize,
+    },
+}
+
+fn describe(source: &io::Error) -> String {
+    match source.kind() {
+        io::ErrorKind::NotFound => "no such file or directory".to_owned(),
+        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        _ => source.to_string(),
+    }
+}
