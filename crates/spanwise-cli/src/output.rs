@@ -74,14 +74,17 @@ impl Columns {
 
     pub(crate) fn render(&self) -> String {
         let n_columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
-        let width = |column: usize| self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max();
+        let width = |column: usize| {
+            self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max()
+        };
         let widths: Vec<usize> = (0..n_columns).map(|column| width(column).unwrap_or(0)).collect();
         let mut out = String::new();
         for (at, row) in self.rows.iter().enumerate() {
             let mut line = String::new();
             for (column, cell) in row.iter().enumerate() {
                 let pad = " ".repeat(widths[column].saturating_sub(cell.chars().count()));
-                let _ = if column == 0 { write!(line, "  {cell}{pad}") } else { write!(line, "  {pad}{cell}") };
+                let _ =
+                    if column == 0 { write!(line, "  {cell}{pad}") } else { write!(line, "  {pad}{cell}") };
             }
             out.push_str(line.trim_end());
             out.push('\n');

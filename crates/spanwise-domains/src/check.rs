@@ -163,7 +163,12 @@ impl<'a> Checker<'a> {
             .classes()
             .iter()
             .zip(&self.unlisted)
-            .map(|(class, &coverage)| Usage { name: class.name.clone(), is_class: true, coverage, phrases: 0 })
+            .map(|(class, &coverage)| Usage {
+                name: class.name.clone(),
+                is_class: true,
+                coverage,
+                phrases: 0,
+            })
             .collect();
         for (id, constant) in self.domain.constants().iter_enumerated() {
             let coverage = self.uses[id.index()];

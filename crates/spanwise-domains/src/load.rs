@@ -105,7 +105,8 @@ struct FileTables {
 
 impl TableSource for FileTables {
     fn read(&self, path: &str) -> Result<Table, String> {
-        let text = read_text(&self.directory.join(path)).map_err(|reason| format!("cannot read table `{path}`: {reason}"))?;
+        let text = read_text(&self.directory.join(path))
+            .map_err(|reason| format!("cannot read table `{path}`: {reason}"))?;
         if Path::new(path).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json")) {
             json(path, &text)
         } else {
@@ -117,8 +118,10 @@ impl TableSource for FileTables {
 /// Tab-separated cells under a line of column names. Blank lines and lines that start with `#` are skipped.
 fn tsv(path: &str, text: &str) -> Result<Table, String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
-    let (_, header) = lines.next().ok_or_else(|| format!("table `{path}` is empty: expected a line of column names"))?;
+    let mut lines =
+        text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
+    let (_, header) =
+        lines.next().ok_or_else(|| format!("table `{path}` is empty: expected a line of column names"))?;
     let cells = |line: &str| line.split('\t').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
     let mut table = Table { columns: cells(header), rows: Vec::new() };
     check_columns(path, &table.columns)?;
@@ -126,7 +129,10 @@ fn tsv(path: &str, text: &str) -> Result<Table, String> {
         let row = cells(line);
         if row.len() != table.columns.len() {
             let (found, wanted) = (row.len(), table.columns.len());
-            return Err(format!("table `{path}`, line {}: expected {wanted} cells, found {found}", index + 1));
+            return Err(format!(
+                "table `{path}`, line {}: expected {wanted} cells, found {found}",
+                index + 1
+            ));
         }
         table.rows.push((index + 1, row));
     }
@@ -136,7 +142,9 @@ fn tsv(path: &str, text: &str) -> Result<Table, String> {
 fn check_columns(path: &str, columns: &[String]) -> Result<(), String> {
     for (at, column) in columns.iter().enumerate() {
         if column.is_empty() || columns[..at].contains(column) {
-            return Err(format!("table `{path}`: column names must be different and not empty, found `{column}`"));
+            return Err(format!(
+                "table `{path}`: column names must be different and not empty, found `{column}`"
+            ));
         }
     }
     Ok(())
@@ -144,14 +152,17 @@ fn check_columns(path: &str, columns: &[String]) -> Result<(), String> {
 
 /// `["a", "b"]`, `{"a": ["alias", ..], ..}` or `[{"name": "a", ..}, ..]`.
 fn json(path: &str, text: &str) -> Result<Table, String> {
-    let value: Value = serde_json::from_str(text).map_err(|error| format!("table `{path}` is not valid JSON: {error}"))?;
+    let value: Value =
+        serde_json::from_str(text).map_err(|error| format!("table `{path}` is not valid JSON: {error}"))?;
     let cell = |value: &Value| -> Result<String, String> {
         match value {
             Value::String(text) => Ok(text.clone()),
             Value::Number(number) => Ok(number.to_string()),
             Value::Array(items) => {
                 let words: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
-                words.map(|words| words.join("|")).ok_or_else(|| format!("table `{path}`: expected texts, found {value}"))
+                words
+                    .map(|words| words.join("|"))
+                    .ok_or_else(|| format!("table `{path}`: expected texts, found {value}"))
             }
             _ => Err(format!("table `{path}`: expected text, a number or a list of texts, found {value}")),
         }
@@ -172,7 +183,9 @@ fn json(path: &str, text: &str) -> Result<Table, String> {
         }
         Value::Array(items) => {
             for item in items {
-                let row = item.as_object().ok_or_else(|| format!("table `{path}`: expected objects, found {item}"))?;
+                let row = item
+                    .as_object()
+                    .ok_or_else(|| format!("table `{path}`: expected objects, found {item}"))?;
                 let mut cells = vec![String::new(); table.columns.len()];
                 for (column, value) in row {
                     let at = table.columns.iter().position(|known| known == column).unwrap_or_else(|| {

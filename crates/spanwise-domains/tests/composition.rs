@@ -43,7 +43,9 @@ impl Evaluator<'_> {
                 open: slots.iter().map(|&slot| self.name(slot)).collect(),
                 result: self.name(*result),
             },
-            State::Gathered(id) => Naive::Run(self.domain.new_terms().text(self.domain.accumulators()[*id].head).to_owned()),
+            State::Gathered(id) => {
+                Naive::Run(self.domain.new_terms().text(self.domain.accumulators()[*id].head).to_owned())
+            }
         }
     }
 
@@ -94,7 +96,8 @@ impl Evaluator<'_> {
             _ => {
                 let (_, over, result, _) = self.run(f)?;
                 let Naive::Function { result: ty, .. } = a else { return None };
-                (a_run.is_none() && self.is_below(ty, &over)).then_some(Naive::Function { open: Vec::new(), result })
+                (a_run.is_none() && self.is_below(ty, &over))
+                    .then_some(Naive::Function { open: Vec::new(), result })
             }
         }
     }
@@ -136,9 +139,24 @@ fn the_tables_equal_a_naive_evaluator_of_the_signatures() {
                 // States that no complete program can contain are left out of the tables.
                 let kept = |state: Option<Naive>| state.filter(|state| all.contains(state));
                 let pair = || format!("{spec}: {} with {}", domain.describe(row), domain.describe(column));
-                assert_eq!(known(states.apply().get(row, column)), kept(naive.apply(f, a)), "apply, {}", pair());
-                assert_eq!(known(states.compose().get(row, column)), kept(naive.compose(f, a)), "compose, {}", pair());
-                assert_eq!(known(states.gather().get(row, column)), kept(naive.gather(f, a)), "gather, {}", pair());
+                assert_eq!(
+                    known(states.apply().get(row, column)),
+                    kept(naive.apply(f, a)),
+                    "apply, {}",
+                    pair()
+                );
+                assert_eq!(
+                    known(states.compose().get(row, column)),
+                    kept(naive.compose(f, a)),
+                    "compose, {}",
+                    pair()
+                );
+                assert_eq!(
+                    known(states.gather().get(row, column)),
+                    kept(naive.gather(f, a)),
+                    "gather, {}",
+                    pair()
+                );
                 n_checked += 1;
             }
         }
@@ -169,18 +187,23 @@ fn random_programs(domain: &Domain, choices: &[(u32, u32, u8)]) -> Vec<String> {
     for &(a, _, _) in choices {
         let constant = spanwise_lang::ConstantId(a % n_constants);
         let frames: Vec<_> = domain.frames_of(constant).map(|(id, _)| id).collect();
-        pool.push(domain.leaf(&mut terms, constant, frames[a as usize / 7 % frames.len()]).unwrap());
+        pool.push(
+            domain
+                .leaf(&mut terms, constant, frames[a as usize / 7 % frames.len()])
+                .expect("the frame is its own"),
+        );
     }
     // Predicates are few among many entities: give each a place.
     for constant in domain.constants().ids().take(80) {
         for (frame, _) in domain.frames_of(constant) {
-            pool.push(domain.leaf(&mut terms, constant, frame).unwrap());
+            pool.push(domain.leaf(&mut terms, constant, frame).expect("the frame is its own"));
         }
     }
     let mut programs = Vec::new();
     for round in 0..12 {
         for &(a, b, op) in choices {
-            let (f, g) = (&pool[(a as usize + round) % pool.len()], &pool[(b as usize + round * 3) % pool.len()]);
+            let (f, g) =
+                (&pool[(a as usize + round) % pool.len()], &pool[(b as usize + round * 3) % pool.len()]);
             let (i, j) = (domain.state_id_of(f), domain.state_id_of(g));
             let (table, made) = match op % 3 {
                 0 => (domain.states().apply(), domain.apply(&mut terms, f, g)),

@@ -160,13 +160,20 @@ impl fmt::Display for Described<'_> {
                 let found: Vec<_> = found.iter().map(|ids| types(ids)).collect();
                 let mut slots: Vec<_> = expected
                     .iter()
-                    .map(|slots| slots.iter().map(|&slot| domain.types().name(slot)).collect::<Vec<_>>().join(", "))
+                    .map(|slots| {
+                        slots.iter().map(|&slot| domain.types().name(slot)).collect::<Vec<_>>().join(", ")
+                    })
                     .collect();
                 slots.dedup();
                 write!(f, "`{name}` of ({}), expected ({})", found.join(", "), slots.join(") or ("))
             }
             Problem::NotRoot { found } => {
-                write!(f, "a program must not be of type {}, expected {}", types(found), types(domain.root_types()))
+                write!(
+                    f,
+                    "a program must not be of type {}, expected {}",
+                    types(found),
+                    types(domain.root_types())
+                )
             }
             Problem::TooLarge => write!(f, "the program has more than {MAX_SIZE} nodes"),
         }
@@ -316,16 +323,19 @@ impl<'a> Readings<'a> {
         let domain = self.domain;
         let mut analysis = Analysis { nodes: Vec::new(), types: Vec::new(), is_ambiguous: false };
         // Terms still to be placed, with what they must be and the node and position that waits for them.
-        let mut todo: Vec<(TermId, Want, Option<(usize, usize)>)> = vec![(body, Want::Root, None)];
+        let mut todo = vec![(body, Want::Root, None::<(usize, usize)>)];
         while let Some((term, want, parent)) = todo.pop() {
             let mut fitting = self.of_term(term).iter().filter(|reading| self.wanted(reading, want));
             let reading = fitting.next().expect("a reading fits: its user was checked against it");
             analysis.is_ambiguous |= fitting.next().is_some();
             let at = analysis.nodes.len();
-            let mut push = |arg: TermId, want: Want, position: usize| todo.push((arg, want, Some((at, position))));
+            let mut push =
+                |arg: TermId, want: Want, position: usize| todo.push((arg, want, Some((at, position))));
             let node = match &reading.how {
                 How::Frame(frame, args) => {
-                    for (position, (&arg, &slot)) in args.iter().zip(&domain.frame(*frame).slots).enumerate().rev() {
+                    for (position, (&arg, &slot)) in
+                        args.iter().zip(&domain.frame(*frame).slots).enumerate().rev()
+                    {
                         push(arg, Want::Subtype(slot), position);
                     }
                     let constant = domain.frame_owner(*frame);
@@ -344,7 +354,11 @@ impl<'a> Readings<'a> {
                     for (position, &element) in elements.iter().enumerate().rev() {
                         push(element, Want::Element(*id), position);
                     }
-                    Node::Gather { accumulator: *id, elements: vec![0; elements.len()], over: over.map(|_| 0) }
+                    Node::Gather {
+                        accumulator: *id,
+                        elements: vec![0; elements.len()],
+                        over: over.map(|_| 0),
+                    }
                 }
             };
             analysis.nodes.push(node);
@@ -379,7 +393,8 @@ impl<'a> Readings<'a> {
                 .collect();
             let is_gather = domain.accumulator_of(terms, term).is_some() && terms.args(term).len() > 1;
             let parts: Vec<TermId> = if is_gather {
-                let default = domain.accumulator_of(terms, term).and_then(|id| domain.accumulators()[id].default);
+                let default =
+                    domain.accumulator_of(terms, term).and_then(|id| domain.accumulators()[id].default);
                 terms.args(term).iter().copied().filter(|&arg| Some(arg) != default).collect()
             } else {
                 matching.iter().flat_map(|(_, args)| args.iter().copied()).collect()

@@ -48,7 +48,8 @@ impl Diagnostic {
         let line_start = source[..at].rfind('\n').map_or(0, |newline| newline + 1);
         let line_end = source[at..].find('\n').map_or(source.len(), |newline| at + newline);
         // Only a window of characters on each side is ever looked at.
-        let before: Vec<char> = source[line_start..at].chars().rev().take(WINDOW / 2).map(printable).collect();
+        let before: Vec<char> =
+            source[line_start..at].chars().rev().take(WINDOW / 2).map(printable).collect();
         let after: Vec<char> = source[at..line_end].chars().take(WINDOW / 2).map(printable).collect();
         let cut_left = source[line_start..at].chars().nth(WINDOW / 2).is_some();
         let cut_right = source[at..line_end].chars().nth(WINDOW / 2).is_some();
@@ -57,7 +58,8 @@ impl Diagnostic {
 
         let number = line.to_string();
         let pad = " ".repeat(number.len());
-        let mut out = format!("error: {}\n{pad}--> {name}:{line}:{column}\n{pad} |\n{number} | ", self.message);
+        let mut out =
+            format!("error: {}\n{pad}--> {name}:{line}:{column}\n{pad} |\n{number} | ", self.message);
         let left = if cut_left { "..." } else { "" };
         out.push_str(left);
         out.extend(before.iter().rev());

@@ -133,7 +133,10 @@ impl Form {
                 terms.shape(term) == Shape::Call
                     && terms.head(term) == *head
                     && terms.args(term).len() == inner.len()
-                    && inner.iter().zip(terms.args(term)).all(|(form, &arg)| form.take_apart(terms, arg, args))
+                    && inner
+                        .iter()
+                        .zip(terms.args(term))
+                        .all(|(form, &arg)| form.take_apart(terms, arg, args))
             }
         }
     }

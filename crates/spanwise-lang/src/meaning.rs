@@ -54,6 +54,9 @@ pub enum Partial {
     },
 }
 
+/// Values on their way into an accumulator.
+type Values = (AccumulatorId, Vec<TermId>);
+
 impl Domain {
     /// The meaning of a bare constant used in one of its frames; `None` when that frame is not its own.
     #[must_use]
@@ -96,8 +99,11 @@ impl Domain {
         };
         let slots = self.all_slots(inner);
         for (ty, values) in self.as_argument(argument) {
-            let accepts = |&(at, slot): &(usize, TypeId)| is_free(inner, at) && self.types().is_subtype(ty, slot);
-            let Some((at, _)) = slots.iter().copied().enumerate().find(|pair| accepts(pair)) else { continue };
+            let accepts =
+                |&(at, slot): &(usize, TypeId)| is_free(inner, at) && self.types().is_subtype(ty, slot);
+            let Some((at, _)) = slots.iter().copied().enumerate().find(|pair| accepts(pair)) else {
+                continue;
+            };
             let term = match (argument, values) {
                 (Meaning::Done { term, .. }, None) => *term,
                 (_, values) => self.close_values(terms, &values?)?,
@@ -117,7 +123,9 @@ impl Domain {
     pub fn compose(&self, outer: &Meaning, inner: &Meaning) -> Option<Meaning> {
         let (outer_inner, outer_around) = self.as_function(outer)?;
         let (inner_inner, inner_around) = self.as_function(inner)?;
-        let ([wanted], [_]) = (&*self.open_slots(&outer_inner), &*self.open_slots(&inner_inner)) else { return None };
+        let ([wanted], [_]) = (&*self.open_slots(&outer_inner), &*self.open_slots(&inner_inner)) else {
+            return None;
+        };
         let given = self.result_of(inner_around.last().unwrap_or(&inner_inner));
         if !self.types().is_subtype(given, *wanted) {
             return None;
@@ -149,21 +157,21 @@ impl Domain {
     }
 
     /// Types that a meaning can be an argument as, best first, with the values to close for it.
-    fn as_argument(&self, meaning: &Meaning) -> Vec<(TypeId, Option<(AccumulatorId, Vec<TermId>)>)> {
+    fn as_argument(&self, meaning: &Meaning) -> Vec<(TypeId, Option<Values>)> {
         let mut ways = Vec::new();
         if let Meaning::Done { ty, .. } = meaning {
             ways.push((*ty, None));
         }
-        if let Some((id, elements)) = self.as_values(meaning) {
-            if self.accumulators()[id].default.is_some() {
-                ways.push((self.accumulator_types()[id].result, Some((id, elements))));
-            }
+        if let Some((id, elements)) = self.as_values(meaning)
+            && self.accumulators()[id].default.is_some()
+        {
+            ways.push((self.accumulator_types()[id].result, Some((id, elements))));
         }
         ways
     }
 
     /// The values in a meaning that is on its way into an accumulator.
-    fn as_values(&self, meaning: &Meaning) -> Option<(AccumulatorId, Vec<TermId>)> {
+    fn as_values(&self, meaning: &Meaning) -> Option<Values> {
         match meaning {
             Meaning::Gathered { accumulator, elements } => Some((*accumulator, elements.clone())),
             Meaning::Done { term, ty } => {
@@ -197,7 +205,11 @@ impl Domain {
         Some(Meaning::Done { term: self.accumulate(terms, id, &elements, *term), ty: types.result })
     }
 
-    fn close_values(&self, terms: &mut Terms, (id, elements): &(AccumulatorId, Vec<TermId>)) -> Option<TermId> {
+    fn close_values(
+        &self,
+        terms: &mut Terms,
+        (id, elements): &(AccumulatorId, Vec<TermId>),
+    ) -> Option<TermId> {
         let default = self.accumulators()[*id].default?;
         Some(self.accumulate(terms, *id, elements, default))
     }
@@ -227,7 +239,13 @@ impl Domain {
     }
 
     /// Fills a slot; the complete term and its type when it was the last one.
-    fn fill(&self, terms: &mut Terms, partial: &mut Partial, at: usize, term: TermId) -> Option<(TermId, TypeId)> {
+    fn fill(
+        &self,
+        terms: &mut Terms,
+        partial: &mut Partial,
+        at: usize,
+        term: TermId,
+    ) -> Option<(TermId, TypeId)> {
         match partial {
             Partial::Values { accumulator, elements } => {
                 let built = self.accumulate(terms, *accumulator, elements, term);
@@ -244,7 +262,13 @@ impl Domain {
     }
 
     /// Hands a complete term to the functions composed around it.
-    fn fill_around(&self, terms: &mut Terms, term: TermId, ty: TypeId, around: &[Partial]) -> Option<Meaning> {
+    fn fill_around(
+        &self,
+        terms: &mut Terms,
+        term: TermId,
+        ty: TypeId,
+        around: &[Partial],
+    ) -> Option<Meaning> {
         let (mut term, mut ty) = (term, ty);
         for partial in around {
             let mut partial = partial.clone();

@@ -228,7 +228,9 @@ impl<'a> Reader<'a, '_> {
 
     fn expected(&self, what: &str) -> Diagnostic {
         match self.tokens.get(self.at) {
-            Some(word) => Diagnostic::new(word.range.clone(), format!("expected {what}, found `{}`", word.text)),
+            Some(word) => {
+                Diagnostic::new(word.range.clone(), format!("expected {what}, found `{}`", word.text))
+            }
             None => Diagnostic::new(self.end..self.end, format!("expected {what}")),
         }
     }
@@ -282,7 +284,8 @@ impl RawSignature<'_> {
                 "is bound twice"
             } else if types.find(var.text).is_some() {
                 "is the name of a type and cannot be a variable"
-            } else if !self.slots.iter().any(|slot| slot.ty.text == var.text) && self.result.text != var.text {
+            } else if !self.slots.iter().any(|slot| slot.ty.text == var.text) && self.result.text != var.text
+            {
                 "is bound but never used"
             } else {
                 seen.push(var.text);

@@ -228,7 +228,8 @@ impl Rules<'_> {
         let gathering = match *state {
             State::Gathered(id) => Some(id),
             State::Done(ty) => {
-                let takes = |acc: &AccumulatorTypes| acc.elements.iter().any(|&e| self.types.is_subtype(ty, e));
+                let takes =
+                    |acc: &AccumulatorTypes| acc.elements.iter().any(|&e| self.types.is_subtype(ty, e));
                 self.accumulators.iter_enumerated().find(|(_, acc)| takes(acc)).map(|(id, _)| id)
             }
             State::Wants { .. } => None,
@@ -246,7 +247,9 @@ impl Rules<'_> {
     fn apply(&self, function: (&State, &Facts), argument: &Facts) -> Option<State> {
         if let State::Wants { slots, result } = function.0 {
             for ty in argument.as_argument.into_iter().flatten() {
-                let Some(at) = slots.iter().position(|&slot| self.types.is_subtype(ty, slot)) else { continue };
+                let Some(at) = slots.iter().position(|&slot| self.types.is_subtype(ty, slot)) else {
+                    continue;
+                };
                 if slots.len() == 1 {
                     return Some(State::Done(*result));
                 }

@@ -82,11 +82,9 @@ impl<'a> Reader<'a> {
                 let Some(call) = open.last_mut() else {
                     return match self.peek() {
                         None => Ok(done),
-                        Some(_) => {
-                            Err(self.error_here("expected the end of the program, found more text").hint(
-                                "write one program per line, with balanced parentheses",
-                            ))
-                        }
+                        Some(_) => Err(self
+                            .error_here("expected the end of the program, found more text")
+                            .hint("write one program per line, with balanced parentheses")),
                     };
                 };
                 call.args.push(done);
@@ -116,7 +114,11 @@ impl<'a> Reader<'a> {
         let start = self.at;
         match self.peek() {
             None => {
-                let message = if open.is_empty() { "expected a program, found nothing" } else { "expected an argument" };
+                let message = if open.is_empty() {
+                    "expected a program, found nothing"
+                } else {
+                    "expected an argument"
+                };
                 return Err(Diagnostic::new(start..start, message));
             }
             Some(quote @ ('\'' | '"')) => {
@@ -191,7 +193,8 @@ fn is_name_char(ch: char) -> bool {
 }
 
 fn is_number(name: &str) -> bool {
-    name.starts_with(|ch: char| ch.is_ascii_digit() || ch == '-') && name.parse::<f64>().is_ok_and(f64::is_finite)
+    name.starts_with(|ch: char| ch.is_ascii_digit() || ch == '-')
+        && name.parse::<f64>().is_ok_and(f64::is_finite)
 }
 
 struct Written<'a> {

@@ -54,8 +54,11 @@ impl Types {
             match types.find(parent) {
                 None => problems.push(types.unknown(parent, range.clone())),
                 Some(parent_id) if types.chain(parent_id).any(|above| above == id) => problems.push(
-                    Diagnostic::new(range.clone(), format!("type `{}` would be its own ancestor", decl.name.0))
-                        .hint("subtypes form a forest: remove one of the `<` on this cycle"),
+                    Diagnostic::new(
+                        range.clone(),
+                        format!("type `{}` would be its own ancestor", decl.name.0),
+                    )
+                    .hint("subtypes form a forest: remove one of the `<` on this cycle"),
                 ),
                 found => types.parents[id] = found,
             }
@@ -158,7 +161,13 @@ mod tests {
     fn cycles_duplicates_and_unknown_parents_are_reported() {
         let mut problems = Vec::new();
         Types::build(
-            &[decl("A", Some("B")), decl("B", Some("A")), decl("A", None), decl("C", Some("D")), decl("E", Some("E"))],
+            &[
+                decl("A", Some("B")),
+                decl("B", Some("A")),
+                decl("A", None),
+                decl("C", Some("D")),
+                decl("E", Some("E")),
+            ],
             &mut problems,
         );
         let messages: Vec<_> = problems.iter().map(|problem| problem.message.as_str()).collect();

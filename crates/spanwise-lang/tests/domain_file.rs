@@ -1,5 +1,7 @@
 //! What a domain file means, and what its author is told when it is wrong.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 use expect_test::{Expect, expect};
 use spanwise_core::Utterance;
 use spanwise_lang::domain::NoTables;
@@ -96,9 +98,13 @@ fn check_types(program: &str, expected: Expect) {
             let mut out = String::new();
             for (node, &ty) in analysis.nodes.iter().zip(&analysis.types) {
                 let name = match node {
-                    spanwise_lang::Node::Constant { constant, .. } => domain.constants()[*constant].name.clone(),
+                    spanwise_lang::Node::Constant { constant, .. } => {
+                        domain.constants()[*constant].name.clone()
+                    }
                     spanwise_lang::Node::Gather { over, .. } => format!("gather over={}", over.is_some()),
-                    spanwise_lang::Node::Unlisted { term, .. } => format!("unlisted {}", terms.display(*term)),
+                    spanwise_lang::Node::Unlisted { term, .. } => {
+                        format!("unlisted {}", terms.display(*term))
+                    }
                 };
                 let children: Vec<_> = node.children().collect();
                 out += &format!("{name}: {} {children:?}\n", domain.types().name(ty));
@@ -144,30 +150,54 @@ fn programs_are_taken_apart_into_typed_constants() {
 
 #[test]
 fn untypeable_programs_say_why() {
-    check_types("go()", expect![[r#"
+    check_types(
+        "go()",
+        expect![[r#"
         not wrapped: the program is not wrapped as [root] wrap says
-    "#]]);
-    check_types("do(brign(shelf(a1)))", expect![[r#"
+    "#]],
+    );
+    check_types(
+        "do(brign(shelf(a1)))",
+        expect![[r#"
         unknown constant: unknown constant `brign`, did you mean `bring`?
-    "#]]);
-    check_types("do(go(room('attic')))", expect![[r#"
+    "#]],
+    );
+    check_types(
+        "do(go(room('attic')))",
+        expect![[r#"
         unknown entity: `room('attic')` is not in the table of `room`
-    "#]]);
-    check_types("do(bring(red, heavy, blue))", expect![[r#"
+    "#]],
+    );
+    check_types(
+        "do(bring(red, heavy, blue))",
+        expect![[r#"
         wrong arguments: `bring` with 3 arguments, expected bring(Thing, Room) or bring(Thing)
-    "#]]);
-    check_types("do(bring(room('kitchen')))", expect![[r#"
+    "#]],
+    );
+    check_types(
+        "do(bring(room('kitchen')))",
+        expect![[r#"
         types do not fit: `bring` of (Room), expected (Thing)
-    "#]]);
-    check_types("do(shelf(a1))", expect![[r#"
+    "#]],
+    );
+    check_types(
+        "do(shelf(a1))",
+        expect![[r#"
         not a root type: a program must not be of type Shelf, expected Plan or Task or Count
-    "#]]);
-    check_types("do(count(pick(red, shelf(a1), all())))", expect![[r#"
+    "#]],
+    );
+    check_types(
+        "do(count(pick(red, shelf(a1), all())))",
+        expect![[r#"
         types do not fit: `pick` of (Color, Shelf), expected (Color, Stored) or (Weight, Stored)
-    "#]]);
-    check_types("do(room())", expect![[r#"
+    "#]],
+    );
+    check_types(
+        "do(room())",
+        expect![[r#"
         wrong arguments: `room` with 0 arguments, expected room('..')
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -175,7 +205,8 @@ fn entities_are_said_by_name_alias_and_template() {
     let domain = robot();
     let said = |text: &str| {
         let found = domain.lexicon().matches(&Utterance::new(text));
-        let names: Vec<_> = found.iter().map(|m| format!("{} {}", m.span, domain.constants()[m.constant].name)).collect();
+        let names: Vec<_> =
+            found.iter().map(|m| format!("{} {}", m.span, domain.constants()[m.constant].name)).collect();
         names.join("; ")
     };
     assert_eq!(said("the Galley"), "1..2 room('kitchen')");
@@ -189,7 +220,8 @@ fn entities_are_said_by_name_alias_and_template() {
 fn constants_states_and_the_rest_come_out_as_declared() {
     let domain = robot();
     let bring = domain.predicate("bring").unwrap();
-    let states: Vec<_> = domain.frames_of(bring).map(|(_, frame)| domain.describe(frame.state.unwrap())).collect();
+    let states: Vec<_> =
+        domain.frames_of(bring).map(|(_, frame)| domain.describe(frame.state.unwrap())).collect();
     assert_eq!(states, ["Thing, Room -> Task", "Thing -> Task"]);
     assert!(domain.constants()[domain.predicate("nearest").unwrap()].implicit);
     assert_eq!(domain.constants().iter().filter(|c| c.kind != Kind::Predicate).count(), 5);
@@ -220,58 +252,86 @@ const ROOT: &str = "[root]\ntypes = [\"A\"]\n";
 
 #[test]
 fn errors_point_into_the_file() {
-    check_error("[root]\ntypes = [\"Z\"]", expect![[r#"
+    check_error(
+        "[root]\ntypes = [\"Z\"]",
+        expect![[r#"
         error: unknown type `Z`
          --> d.toml:4:11
           |
         4 | types = ["Z"]
           |           ^
-          = hint: declare it in `types`"#]]);
-    check_error(&format!("{ROOT}[constants]\nf = \"A, -> B\""), expect![[r#"
+          = hint: declare it in `types`"#]],
+    );
+    check_error(
+        &format!("{ROOT}[constants]\nf = \"A, -> B\""),
+        expect![[r#"
         error: expected a type, found `->`
          --> d.toml:6:9
           |
         6 | f = "A, -> B"
-          |         ^^"#]]);
-    check_error(&format!("{ROOT}[constants]\nf = \"A -> B\"\nf = \"A\""), expect![[r#"
+          |         ^^"#]],
+    );
+    check_error(
+        &format!("{ROOT}[constants]\nf = \"A -> B\"\nf = \"A\""),
+        expect![[r#"
         error: not valid TOML: duplicate key
          --> d.toml:7:1
           |
         7 | f = "A"
-          | ^"#]]);
-    check_error(&format!("{ROOT}wrop = \"x({{}})\""), expect![[r#"
+          | ^"#]],
+    );
+    check_error(
+        &format!("{ROOT}wrop = \"x({{}})\""),
+        expect![[r#"
         error: unknown key `wrop` in [root]
          --> d.toml:5:1
           |
         5 | wrop = "x({})"
           | ^^^^
-          = hint: did you mean `wrap`?"#]]);
-    check_error(&format!("{ROOT}wrap = \"x\""), expect![[r#"
+          = hint: did you mean `wrap`?"#]],
+    );
+    check_error(
+        &format!("{ROOT}wrap = \"x\""),
+        expect![[r#"
         error: `wrap` needs exactly one hole with something around it, as in `answer({})`
          --> d.toml:5:9
           |
         5 | wrap = "x"
-          |         ^"#]]);
-    check_error(&format!("{ROOT}[constants]\nf = {{ type = \"A -> B\", form = \"g({{}}, {{}})\" }}"), expect![[r#"
+          |         ^"#]],
+    );
+    check_error(
+        &format!("{ROOT}[constants]\nf = {{ type = \"A -> B\", form = \"g({{}}, {{}})\" }}"),
+        expect![[r#"
         error: the form of `f` must have a hole for each of its 1 slots
          --> d.toml:6:32
           |
         6 | f = { type = "A -> B", form = "g({}, {})" }
-          |                                ^^^^^^^^^"#]]);
-    check_error(&format!("{ROOT}[constants]\nf = [\"A -> B\", \"T -> B where T in [A]\"]"), expect![[r#"
+          |                                ^^^^^^^^^"#]],
+    );
+    check_error(
+        &format!("{ROOT}[constants]\nf = [\"A -> B\", \"T -> B where T in [A]\"]"),
+        expect![[r#"
         error: `f` has this signature twice
          --> d.toml:6:17
           |
         6 | f = ["A -> B", "T -> B where T in [A]"]
-          |                 ^^^^^^^^^^^^^^^^^^^^^"#]]);
-    check_error(&format!("{ROOT}[lexicon]\ng = [\"x\"]"), expect![[r#"
+          |                 ^^^^^^^^^^^^^^^^^^^^^"#]],
+    );
+    check_error(
+        &format!("{ROOT}[lexicon]\ng = [\"x\"]"),
+        expect![[r#"
         error: unknown constant `g`
          --> d.toml:6:1
           |
         6 | g = ["x"]
           | ^
-          = hint: declare it under [constants]"#]]);
-    check_error(&format!("{ROOT}[[entities]]\nclass = \"c\"\ntype = \"B\"\nform = \"c({{nam}})\"\nnames = [\"x\", \"x\"]"), expect![[r#"
+          = hint: declare it under [constants]"#]],
+    );
+    check_error(
+        &format!(
+            "{ROOT}[[entities]]\nclass = \"c\"\ntype = \"B\"\nform = \"c({{nam}})\"\nnames = [\"x\", \"x\"]"
+        ),
+        expect![[r#"
         error: there is no column `nam`
          --> d.toml:8:9
           |
@@ -283,15 +343,21 @@ fn errors_point_into_the_file() {
          --> d.toml:9:16
           |
         9 | names = ["x", "x"]
-          |                ^"#]]);
-    check_error(&format!("{ROOT}[executor]\nbuiltin = \"x\"\nurl = \"y\""), expect![[r#"
+          |                ^"#]],
+    );
+    check_error(
+        &format!("{ROOT}[executor]\nbuiltin = \"x\"\nurl = \"y\""),
+        expect![[r#"
         error: [executor] needs exactly one of `builtin`, `command` and `url`
          --> d.toml:5:2
           |
         5 | [executor]
-          |  ^^^^^^^^"#]]);
+          |  ^^^^^^^^"#]],
+    );
     check_error(
-        &format!("{ROOT}[[accumulators]]\nhead = \"f\"\nelements = [\"B\"]\nover = \"A\"\nresult = \"A\"\ndefault = \"s\""),
+        &format!(
+            "{ROOT}[[accumulators]]\nhead = \"f\"\nelements = [\"B\"]\nover = \"A\"\nresult = \"A\"\ndefault = \"s\""
+        ),
         expect![[r#"
             error: `f` with a default must not give a type that it is applied to
              --> d.toml:9:11

@@ -95,7 +95,11 @@ fn summary(report: &Report) -> String {
     table.row(["programs".to_owned(), report.programs.to_string(), String::new()]);
     table.row(["well-typed".to_owned(), report.typed.to_string(), share(report.typed)]);
     if report.ambiguous > 0 {
-        table.row(["  in more than one way".to_owned(), report.ambiguous.to_string(), share(report.ambiguous)]);
+        table.row([
+            "  in more than one way".to_owned(),
+            report.ambiguous.to_string(),
+            share(report.ambiguous),
+        ]);
     }
     for (kind, &n) in &report.kinds {
         table.row([(*kind).to_owned(), n.to_string(), share(n)]);
@@ -113,7 +117,13 @@ fn summary(report: &Report) -> String {
 fn usage(report: &Report) -> String {
     let mut table = Columns::new(["constant", "uses", "said", "share", "phrases"]);
     let cells = |name: &str, coverage: Coverage, phrases: String| {
-        [name.to_owned(), coverage.uses.to_string(), coverage.said.to_string(), percent(coverage.percent()), phrases]
+        [
+            name.to_owned(),
+            coverage.uses.to_string(),
+            coverage.said.to_string(),
+            percent(coverage.percent()),
+            phrases,
+        ]
     };
     for usage in report.usage.iter().filter(|usage| usage.coverage.uses > 0) {
         let name = if usage.is_class { format!("[{}]", usage.name) } else { usage.name.clone() };
@@ -121,11 +131,18 @@ fn usage(report: &Report) -> String {
     }
     table.row(cells("all predicates", report.predicates, String::new()));
     table.row(cells("all entities", report.entities, String::new()));
-    let unused: Vec<&str> =
-        report.usage.iter().filter(|usage| usage.coverage.uses == 0).map(|usage| usage.name.as_str()).collect();
+    let unused: Vec<&str> = report
+        .usage
+        .iter()
+        .filter(|usage| usage.coverage.uses == 0)
+        .map(|usage| usage.name.as_str())
+        .collect();
     let mut out = String::new();
     if table.n_rows() > 2 {
-        out += &format!("\nuses of constants, and how often the lexicon finds one of their phrases in the words:\n{}", table.render());
+        out += &format!(
+            "\nuses of constants, and how often the lexicon finds one of their phrases in the words:\n{}",
+            table.render()
+        );
     }
     if !unused.is_empty() {
         out += &format!("never used here: {}\n", unused.join(", "));

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use spanwise_domains::exec::{Denotation, Executor};
 use spanwise_lang::{Domain, Terms};
 use std::io::{self, BufRead, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Evaluate programs.
 ///
@@ -45,10 +45,21 @@ pub(crate) fn run(args: &Args) -> Result<Done> {
     let domain = domain(&args.domain)?;
     let executor = spanwise_domains::exec::open(&domain, directory_of(&args.domain).as_deref())?;
     let Some(executor) = executor else {
-        return Err(WrongCall(format!("the domain {} has no [executor], so its programs have no value", domain.name())).into());
+        return Err(WrongCall(format!(
+            "the domain {} has no [executor], so its programs have no value",
+            domain.name()
+        ))
+        .into());
     };
     let context = args.context.as_ref().map(|path| context(path, args.index)).transpose()?;
-    let mut runner = Runner { terms: domain.new_terms(), domain: &domain, executor: &*executor, context, n: 0, n_failed: 0 };
+    let mut runner = Runner {
+        terms: domain.new_terms(),
+        domain: &domain,
+        executor: &*executor,
+        context,
+        n: 0,
+        n_failed: 0,
+    };
     let mut out = io::BufWriter::new(io::stdout().lock());
     if args.programs.is_empty() {
         runner.stream(&mut out)?;
@@ -66,7 +77,8 @@ pub(crate) fn run(args: &Args) -> Result<Done> {
                 }
                 (Err(message), false) => {
                     out.flush()?;
-                    say(if message.starts_with("error: ") { message } else { format!("error: {message}") }.as_str());
+                    say(if message.starts_with("error: ") { message } else { format!("error: {message}") }
+                        .as_str());
                 }
             }
         }
@@ -78,13 +90,14 @@ pub(crate) fn run(args: &Args) -> Result<Done> {
     Ok(if runner.n_failed == 0 { Done::Well } else { Done::WithFailures })
 }
 
-fn context(path: &PathBuf, index: Option<u64>) -> Result<Value> {
+fn context(path: &Path, index: Option<u64>) -> Result<Value> {
     let text = read_text(path)?;
     let trimmed = text.trim();
     if !trimmed.starts_with(['{', '[', '"']) {
         return Ok(Value::String(trimmed.to_owned()));
     }
-    let value: Value = serde_json::from_str(trimmed).with_context(|| format!("{} is not valid JSON", path.display()))?;
+    let value: Value =
+        serde_json::from_str(trimmed).with_context(|| format!("{} is not valid JSON", path.display()))?;
     let Some(scenes) = value.get("scenes").and_then(Value::as_array) else {
         if index.is_some() {
             bail!("{} has no list `scenes` to take --index from", path.display());
@@ -92,7 +105,9 @@ fn context(path: &PathBuf, index: Option<u64>) -> Result<Value> {
         return Ok(value);
     };
     let found = match index {
-        Some(index) => scenes.iter().find(|scene| scene.get("image_index").and_then(Value::as_u64) == Some(index)),
+        Some(index) => {
+            scenes.iter().find(|scene| scene.get("image_index").and_then(Value::as_u64) == Some(index))
+        }
         None if scenes.len() == 1 => scenes.first(),
         None => bail!("{} has {} scenes: pick one with --index", path.display(), scenes.len()),
     };

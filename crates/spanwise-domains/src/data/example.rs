@@ -68,7 +68,10 @@ impl Example {
                 name if name == utterance_field => example.utterance = text(field, value)?,
                 name if name == context_field => example.context = Some(value),
                 "program" => example.program = Some(text(field, value)?),
-                "answer" => example.answer = Some(text(field, value)?),
+                // What is not text becomes compact JSON, as it does in the replies of executors.
+                "answer" => {
+                    example.answer = Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+                }
                 "gold_spans" => example.gold_spans = Some(value),
                 _ => {
                     example.extra.insert(field, value);

@@ -75,7 +75,12 @@ pub trait Executor: Send + Sync {
     ///
     /// # Errors
     /// See [`ExecError`]; the executor stays usable after any of them.
-    fn execute(&self, terms: &Terms, program: TermId, context: Option<&Value>) -> Result<Denotation, ExecError>;
+    fn execute(
+        &self,
+        terms: &Terms,
+        program: TermId,
+        context: Option<&Value>,
+    ) -> Result<Denotation, ExecError>;
 }
 
 /// Names of the executors inside this build.
@@ -91,12 +96,14 @@ pub fn open(domain: &Domain, directory: Option<&Path>) -> Result<Option<Box<dyn 
     Ok(Some(match domain.executor() {
         ExecutorChoice::None => return Ok(None),
         ExecutorChoice::Builtin(name) => builtin(&name.value)?,
-        ExecutorChoice::Command { argv, timeout } => Box::new(external::CommandExecutor::new(external::CommandConfig {
-            program: argv.clone(),
-            working_dir: directory.filter(|path| !path.as_os_str().is_empty()).map(Path::to_path_buf),
-            timeout: *timeout,
-            style,
-        })?),
+        ExecutorChoice::Command { argv, timeout } => {
+            Box::new(external::CommandExecutor::new(external::CommandConfig {
+                program: argv.clone(),
+                working_dir: directory.filter(|path| !path.as_os_str().is_empty()).map(Path::to_path_buf),
+                timeout: *timeout,
+                style,
+            })?)
+        }
         ExecutorChoice::Url { url, token_env, timeout } => {
             Box::new(external::HttpExecutor::new(external::HttpConfig {
                 url: url.clone(),

@@ -1,7 +1,11 @@
 //! Declarations to a compiled domain, in passes. Each pass assumes what the ones before it established.
 
-use super::file::{self, AccumulatorDecl, At, ConstantDecl, DomainFile, EntityDecl, ExecutorChoice, TypeSystemDecl};
-use super::{Accumulator, Class, ClassId, Constant, ConstantId, Domain, Frame, FrameId, Kind, Table, TableSource};
+use super::file::{
+    self, AccumulatorDecl, At, ConstantDecl, DomainFile, EntityDecl, ExecutorChoice, TypeSystemDecl,
+};
+use super::{
+    Accumulator, Class, ClassId, Constant, ConstantId, Domain, Frame, FrameId, Kind, Table, TableSource,
+};
 use crate::diag::{Diagnostic, closest};
 use crate::form::{Form, parse_at};
 use crate::lexicon::{Lexicon, Source};
@@ -106,7 +110,10 @@ fn choose_system(file: &DomainFile, name: Option<&str>) -> Result<System, Diagno
     };
     let Some(decl) = file.type_systems.iter().find(|system| system.name.value == name) else {
         let known: Vec<_> = file.type_systems.iter().map(|system| system.name.value.as_str()).collect();
-        let problem = Diagnostic::new(file.name.range.clone(), format!("there is no type system `{name}` in this file"));
+        let problem = Diagnostic::new(
+            file.name.range.clone(),
+            format!("there is no type system `{name}` in this file"),
+        );
         return Err(match closest(name, known.iter().copied()) {
             Some(near) => problem.hint(format!("did you mean `{near}`?")),
             None if known.is_empty() => problem.hint("declare it under [type_systems]"),
@@ -168,7 +175,8 @@ impl Compiler<'_> {
     }
 
     fn ty(&mut self, name: &At<String>) -> Option<TypeId> {
-        let found = self.types.find(&name.value).ok_or_else(|| self.types.unknown(&name.value, name.range.clone()));
+        let found =
+            self.types.find(&name.value).ok_or_else(|| self.types.unknown(&name.value, name.range.clone()));
         self.keep(found)
     }
 
@@ -211,7 +219,13 @@ impl Compiler<'_> {
     }
 
     /// One frame for each choice of optional slots to leave empty, the fullest first.
-    fn frames_of_signature(&mut self, decl: &ConstantDecl, signature: &Signature, is_called: bool, owner: ConstantId) {
+    fn frames_of_signature(
+        &mut self,
+        decl: &ConstantDecl,
+        signature: &Signature,
+        is_called: bool,
+        owner: ConstantId,
+    ) {
         let range = decl.types.first().map_or(&decl.name.range, |first| &first.range);
         let optional: Vec<usize> = (0..signature.slots.len())
             .filter(|&slot| signature.slots[slot].absent != Absent::Required)
@@ -233,7 +247,9 @@ impl Compiler<'_> {
             })
             .collect();
         for choice in 0..1u32 << optional.len() {
-            let is_absent = |slot: usize| optional.iter().position(|&o| o == slot).is_some_and(|bit| choice >> bit & 1 == 1);
+            let is_absent = |slot: usize| {
+                optional.iter().position(|&o| o == slot).is_some_and(|bit| choice >> bit & 1 == 1)
+            };
             let present: Vec<usize> = (0..signature.slots.len()).filter(|&slot| !is_absent(slot)).collect();
             let fill = |slot: usize| match present.iter().position(|&p| p == slot) {
                 Some(position) => Some(Form::Hole(position)),
@@ -261,7 +277,8 @@ impl Compiler<'_> {
         holes.sort_unstable();
         holes.dedup();
         if !holes.iter().copied().eq(0..n_slots) {
-            let message = format!("the form of `{}` must have a hole for each of its {n_slots} slots", decl.name.value);
+            let message =
+                format!("the form of `{}` must have a hole for each of its {n_slots} slots", decl.name.value);
             self.problem(&written.range, message);
             return None;
         }
@@ -278,7 +295,8 @@ impl Compiler<'_> {
             for earlier in first..later {
                 let (a, b) = (&self.frames[FrameId(earlier)], &self.frames[FrameId(later)]);
                 if a.slots == b.slots && a.result == b.result {
-                    let message = format!("two signatures of `{}` ask for the same and give the same", decl.name.value);
+                    let message =
+                        format!("two signatures of `{}` ask for the same and give the same", decl.name.value);
                     return self.problem(&decl.name.range, message);
                 }
             }
@@ -313,7 +331,10 @@ impl Compiler<'_> {
 
     fn entity_class(&mut self, decl: &EntityDecl, system: &System) {
         if self.classes.iter().any(|class| class.name == decl.class.value) {
-            return self.problem(&decl.class.range, format!("entity class `{}` is declared twice", decl.class.value));
+            return self.problem(
+                &decl.class.range,
+                format!("entity class `{}` is declared twice", decl.class.value),
+            );
         }
         let ty_name = match &system.signatures {
             None => &decl.ty,
@@ -374,11 +395,14 @@ impl Compiler<'_> {
         }
         let mut renamed = table.clone();
         for word in words {
-            let column = word.split_once('=').and_then(|(new, old)| {
-                Some((new, table.columns.iter().position(|column| column == old)?))
-            });
+            let column = word
+                .split_once('=')
+                .and_then(|(new, old)| Some((new, table.columns.iter().position(|column| column == old)?)));
             let Some((new, at)) = column else {
-                let problem = Diagnostic::new(text.range.clone(), format!("`{word}` is not `new=old` with a column of the table"));
+                let problem = Diagnostic::new(
+                    text.range.clone(),
+                    format!("`{word}` is not `new=old` with a column of the table"),
+                );
                 self.problems.push(problem.hint(format!("the columns are {}", table.columns.join(", "))));
                 return None;
             };
@@ -465,10 +489,10 @@ impl Compiler<'_> {
                 id
             }
         };
-        if decl.phrases.is_empty() {
-            if let Some(name) = row.get("name").or(row.cells.first().map(String::as_str)) {
-                self.lexicon.insert(name, constant, Source::Name);
-            }
+        if decl.phrases.is_empty()
+            && let Some(name) = row.get("name").or(row.cells.first().map(String::as_str))
+        {
+            self.lexicon.insert(name, constant, Source::Name);
         }
         for phrase in decl.phrases.iter().filter_map(|phrase| fill_text(&phrase.value, row)) {
             self.lexicon.insert(&phrase, constant, Source::Name);
@@ -487,9 +511,15 @@ impl Compiler<'_> {
                 return Some(self.base.leaf(Shape::Quoted, &cell));
             }
             return match self.base.parse(&cell) {
-                Ok(bare) if self.base.args(bare).is_empty() && self.base.shape(bare) != Shape::Call => Some(bare),
+                Ok(bare) if self.base.args(bare).is_empty() && self.base.shape(bare) != Shape::Call => {
+                    Some(bare)
+                }
                 _ => {
-                    let place = if row.line == 0 { String::new() } else { format!(" (line {} of the table)", row.line) };
+                    let place = if row.line == 0 {
+                        String::new()
+                    } else {
+                        format!(" (line {} of the table)", row.line)
+                    };
                     let message = format!("`{cell}` cannot stand without quotes{place}");
                     let hint = format!("write `'{{{column}}}'` in the form");
                     self.problems.push(Diagnostic::new(decl.form.range.clone(), message).hint(hint));
@@ -519,7 +549,9 @@ impl Compiler<'_> {
             }
             for (line, cells) in rows {
                 let row = Row { columns: &table.columns, cells, line: *line };
-                let Some(constant) = self.fill(decl, template, &row).and_then(|t| self.entity_of.get(&t).copied()) else {
+                let Some(constant) =
+                    self.fill(decl, template, &row).and_then(|t| self.entity_of.get(&t).copied())
+                else {
                     continue;
                 };
                 for phrase in phrases {
@@ -545,13 +577,17 @@ impl Compiler<'_> {
         let mut all_types: IndexVec<AccumulatorId, AccumulatorTypes> = IndexVec::new();
         for decl in decls {
             let head = self.base.intern(&decl.head.value);
-            if self.predicate_of.contains_key(&decl.head.value) || accumulators.iter().any(|acc| acc.head == head) {
+            if self.predicate_of.contains_key(&decl.head.value)
+                || accumulators.iter().any(|acc| acc.head == head)
+            {
                 self.problem(&decl.head.range, format!("`{}` is declared twice", decl.head.value));
                 continue;
             }
             let elements: Vec<TypeId> = decl.elements.iter().filter_map(|name| self.ty(name)).collect();
             let taken = |acc: &AccumulatorTypes| {
-                acc.elements.iter().any(|&a| elements.iter().any(|&b| self.types.is_subtype(a, b) || self.types.is_subtype(b, a)))
+                acc.elements.iter().any(|&a| {
+                    elements.iter().any(|&b| self.types.is_subtype(a, b) || self.types.is_subtype(b, a))
+                })
             };
             if all_types.iter().any(taken) {
                 self.problem(&decl.head.range, "a type can gather for one accumulator only");
@@ -570,10 +606,17 @@ impl Compiler<'_> {
     }
 
     /// With a default there must be one way only to say each program.
-    fn check_default(&mut self, decl: &AccumulatorDecl, default: Option<TermId>, over: TypeId, result: TypeId) {
+    fn check_default(
+        &mut self,
+        decl: &AccumulatorDecl,
+        default: Option<TermId>,
+        over: TypeId,
+        result: TypeId,
+    ) {
         let (Some(text), Some(term)) = (&decl.default, default) else { return };
         if self.types.is_subtype(result, over) {
-            let message = format!("`{}` with a default must not give a type that it is applied to", decl.head.value);
+            let message =
+                format!("`{}` with a default must not give a type that it is applied to", decl.head.value);
             let hint = "values that stand alone join further values: keep `result` outside `over`";
             self.problems.push(Diagnostic::new(decl.result.range.clone(), message).hint(hint));
         }
@@ -581,7 +624,8 @@ impl Compiler<'_> {
             frame.form == Some(Form::Ground(term)) && self.types.is_subtype(frame.result, over)
         };
         if self.frames.iter().any(|frame| says(&frame)) {
-            let message = format!("the default `{}` can also be said, of a type that `over` accepts", text.value);
+            let message =
+                format!("the default `{}` can also be said, of a type that `over` accepts", text.value);
             let hint = "give that constant a type of its own outside `over`";
             self.problems.push(Diagnostic::new(text.range.clone(), message).hint(hint));
         }
@@ -625,11 +669,18 @@ impl Compiler<'_> {
         if form.holes() == [0] && !matches!(form, Form::Hole(_)) {
             return Some(form);
         }
-        self.problem(&text.range, "`wrap` needs exactly one hole with something around it, as in `answer({})`");
+        self.problem(
+            &text.range,
+            "`wrap` needs exactly one hole with something around it, as in `answer({})`",
+        );
         None
     }
 
-    fn states(&mut self, accumulators: &IndexVec<AccumulatorId, AccumulatorTypes>, root: &[TypeId]) -> States {
+    fn states(
+        &mut self,
+        accumulators: &IndexVec<AccumulatorId, AccumulatorTypes>,
+        root: &[TypeId],
+    ) -> States {
         if !self.problems.is_empty() {
             return States::default();
         }

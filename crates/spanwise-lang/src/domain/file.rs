@@ -159,8 +159,19 @@ pub fn read(source: &str, problems: &mut Vec<Diagnostic>) -> Option<DomainFile> 
 }
 
 const TOP_KEYS: &[&str] = &[
-    "format", "name", "about", "types", "no_meaning", "root", "surface", "constants", "lexicon", "entities",
-    "accumulators", "executor", "type_systems",
+    "format",
+    "name",
+    "about",
+    "types",
+    "no_meaning",
+    "root",
+    "surface",
+    "constants",
+    "lexicon",
+    "entities",
+    "accumulators",
+    "executor",
+    "type_systems",
 ];
 
 struct FileReader<'a> {
@@ -199,7 +210,8 @@ impl FileReader<'_> {
         match item.as_integer() {
             Some(version) if (1..=FORMAT).contains(&version) => {}
             Some(version) => {
-                let message = format!("format {version} is not known to this build, which reads up to {FORMAT}");
+                let message =
+                    format!("format {version} is not known to this build, which reads up to {FORMAT}");
                 self.problem(item, message);
             }
             None => self.wrong(item, "format", "a number"),
@@ -229,7 +241,8 @@ impl FileReader<'_> {
             if comma.value.trim() == "," {
                 style.comma = comma.value;
             } else {
-                self.problems.push(Diagnostic::new(comma.range, "`comma` must be a comma with optional spaces"));
+                self.problems
+                    .push(Diagnostic::new(comma.range, "`comma` must be a comma with optional spaces"));
             }
         }
         style
@@ -325,7 +338,8 @@ impl FileReader<'_> {
             open: self.flag(table, "open"),
         };
         if decl.tables.is_empty() && decl.names.is_empty() && !decl.open {
-            let problem = Diagnostic::new(range, format!("entity class `{}` has no members", decl.class.value));
+            let problem =
+                Diagnostic::new(range, format!("entity class `{}` has no members", decl.class.value));
             self.problems.push(problem.hint("give `table`, `names`, or `open = true`"));
         }
         Some(decl)
@@ -391,7 +405,11 @@ impl FileReader<'_> {
         for (key, _) in systems.iter() {
             let Some(table) = self.table(systems, key) else { continue };
             let name = At { value: key.to_owned(), range: self.key_range(systems, key) };
-            self.only(table, &["about", "types", "root", "constants", "entities", "accumulators"], "a type system");
+            self.only(
+                table,
+                &["about", "types", "root", "constants", "entities", "accumulators"],
+                "a type system",
+            );
             self.text(table, "about");
             let entities = self
                 .phrase_table(table, "entities")
@@ -422,7 +440,8 @@ impl FileReader<'_> {
             if keys.contains(&key) {
                 continue;
             }
-            let problem = Diagnostic::new(self.key_range(table, key), format!("unknown key `{key}` in {place}"));
+            let problem =
+                Diagnostic::new(self.key_range(table, key), format!("unknown key `{key}` in {place}"));
             self.problems.push(match closest(key, keys.iter().copied()) {
                 Some(near) => problem.hint(format!("did you mean `{near}`?")),
                 None => problem.hint(format!("the keys here are {}", keys.join(", "))),
@@ -454,7 +473,13 @@ impl FileReader<'_> {
         Vec::new()
     }
 
-    fn required(&mut self, table: &dyn TableLike, key: &str, place: &str, range: Range<usize>) -> Option<At<String>> {
+    fn required(
+        &mut self,
+        table: &dyn TableLike,
+        key: &str,
+        place: &str,
+        range: Range<usize>,
+    ) -> Option<At<String>> {
         let found = self.text(table, key);
         if table.get(key).is_none() {
             self.missing(range, key, place);

@@ -357,10 +357,10 @@ impl Domain {
     /// The class whose members are written like `term`, whether or not a table lists this one.
     #[must_use]
     pub fn class_of(&self, terms: &Terms, term: TermId) -> Option<ClassId> {
-        if let Some(constant) = self.entity(term) {
-            if let Kind::Entity(class) = self.constants[constant].kind {
-                return Some(class);
-            }
+        if let Some(constant) = self.entity(term)
+            && let Kind::Entity(class) = self.constants[constant].kind
+        {
+            return Some(class);
         }
         self.classes.iter_enumerated().find_map(|(id, class)| {
             let form = class.form.as_ref()?;
@@ -388,7 +388,8 @@ impl Domain {
     /// How the entities of classes with this name on top are written, with `..` for cells.
     pub(crate) fn classes_with_top(&self, head: Symbol) -> impl Iterator<Item = String> {
         self.classes.iter().filter_map(move |class| {
-            let form = class.form.as_ref().filter(|form| form.top(&self.base) == Some((Shape::Call, head)))?;
+            let form =
+                class.form.as_ref().filter(|form| form.top(&self.base) == Some((Shape::Call, head)))?;
             let mut terms = self.base.clone();
             let cell = terms.leaf(Shape::Quoted, "..");
             let built = form.build(&mut terms, &vec![cell; form.holes().len()]);

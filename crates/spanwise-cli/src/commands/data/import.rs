@@ -63,7 +63,8 @@ pub(crate) fn run(command: &Command) -> Result<()> {
         }
         Command::Clevr { questions, scenes, out } => import_clevr(questions, scenes.as_deref(), out),
         Command::Scan { file, test: None, out } => {
-            let examples = scan(&read_text(file)?).with_context(|| format!("cannot import {}", file.display()))?;
+            let examples =
+                scan(&read_text(file)?).with_context(|| format!("cannot import {}", file.display()))?;
             write_files(&[(out.clone(), examples)])
         }
         Command::Scan { file, test: Some(test), out } => {
@@ -88,7 +89,8 @@ fn import_clevr(questions: &Path, scenes: Option<&Path>, out: &Path) -> Result<(
     let context = || format!("cannot import {}", questions.display());
     let stream = clevr_stream(&text, scenes.as_deref()).with_context(context)?;
     let bar = ProgressBar::new_spinner().with_style(
-        ProgressStyle::with_template("{spinner} {pos} questions, {per_sec}").expect("the template is fixed and valid"),
+        ProgressStyle::with_template("{spinner} {pos} questions, {per_sec}")
+            .expect("the template is fixed and valid"),
     );
     bar.enable_steady_tick(Duration::from_millis(100));
     let failed = RefCell::new(None);

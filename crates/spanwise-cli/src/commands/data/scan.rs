@@ -33,7 +33,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let splits = chosen(&args.split)?;
     let all = commands();
     make_directory(&args.out)?;
-    let mut files = vec![(args.out.join("commands.jsonl"), all.iter().map(|&command| example(command)).collect())];
+    let mut files =
+        vec![(args.out.join("commands.jsonl"), all.iter().map(|&command| example(command)).collect())];
     for split in splits {
         let sides = split.divide(&all, args.seed);
         let train: Vec<Example> = sides

@@ -89,7 +89,11 @@ pub(crate) fn run(args: &Args) -> Result<()> {
 }
 
 /// What decides about each example, from its program.
-fn keys<T>(examples: &[Example], domain: Option<&Domain>, key: impl Fn(&Terms, TermId) -> T) -> Result<Vec<T>> {
+fn keys<T>(
+    examples: &[Example],
+    domain: Option<&Domain>,
+    key: impl Fn(&Terms, TermId) -> T,
+) -> Result<Vec<T>> {
     let mut terms = domain.map_or_else(Terms::new, Domain::new_terms);
     let mut keys = Vec::with_capacity(examples.len());
     for (at, example) in examples.iter().enumerate() {

@@ -36,7 +36,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     for path in &args.data {
         splits.push((path.display().to_string(), data::read(path).map_err(wrong_file)?));
     }
-    let named: Vec<(&str, &[Example])> = splits.iter().map(|(name, rows)| (name.as_str(), rows.as_slice())).collect();
+    let named: Vec<(&str, &[Example])> =
+        splits.iter().map(|(name, rows)| (name.as_str(), rows.as_slice())).collect();
     let terms = domain.as_ref().map_or_else(Terms::new, Domain::new_terms);
     let report = describe(terms, &named, |terms, term| class_of(domain.as_ref(), terms, term));
     let mut out = io::stdout().lock();
@@ -50,9 +51,18 @@ pub(crate) fn run(args: &Args) -> Result<()> {
 
 fn as_text(report: &Report) -> String {
     let mut table = Columns::new([
-        "file", "examples", "programs", "answers", "words", "constants", "utterances", "programs", "templates",
+        "file",
+        "examples",
+        "programs",
+        "answers",
+        "words",
+        "constants",
+        "utterances",
+        "programs",
+        "templates",
     ]);
-    let range = |l: Lengths| if l.n == 0 { "-".to_owned() } else { format!("{}-{} ({:.1})", l.min, l.max, l.mean) };
+    let range =
+        |l: Lengths| if l.n == 0 { "-".to_owned() } else { format!("{}-{} ({:.1})", l.min, l.max, l.mean) };
     for summary in &report.summaries {
         table.row([
             summary.name.clone(),
@@ -66,12 +76,18 @@ fn as_text(report: &Report) -> String {
             summary.distinct_templates.to_string(),
         ]);
     }
-    let mut out = format!("words and constants: shortest-longest (mean); last three columns: different ones\n{}", table.render());
+    let mut out = format!(
+        "words and constants: shortest-longest (mean); last three columns: different ones\n{}",
+        table.render()
+    );
     for summary in report.summaries.iter().filter(|summary| summary.n_unreadable > 0) {
         out += &format!("warning: {} programs of {} cannot be read\n", summary.n_unreadable, summary.name);
     }
     if !report.overlaps.is_empty() {
-        out += &format!("\nexamples of the second file whose utterance, program or template the first has too:\n{}", overlaps(report));
+        out += &format!(
+            "\nexamples of the second file whose utterance, program or template the first has too:\n{}",
+            overlaps(report)
+        );
     }
     for unseen in report.unseen.iter().filter(|unseen| !unseen.constants.is_empty()) {
         let listed: Vec<String> =
