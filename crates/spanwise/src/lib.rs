@@ -1,0 +1,6 @@
+#![doc = include_str!("../../../README.md")]
+
+pub use spanwise_core::{Span, Token, Utterance};
+pub use spanwise_domains::exec::{Denotation, ExecError, Executor, open as open_executor};
+pub use spanwise_domains::load::{LoadError, load};
+pub use spanwise_lang::{Analysis, Domain, DomainErrors, Problem, TermId, Terms};
