@@ -13,6 +13,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("spanwise-core", &[]),
     ("spanwise-lang", &["spanwise-core"]),
     ("spanwise-domains", &["spanwise-core", "spanwise-lang"]),
+    ("spanwise-chart", &["spanwise-core", "spanwise-lang"]),
     ("spanwise", &["spanwise-core", "spanwise-lang", "spanwise-domains"]),
     ("spanwise-cli", &["spanwise-core", "spanwise-lang", "spanwise-domains"]),
 ];
