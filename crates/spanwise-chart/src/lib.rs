@@ -3,7 +3,23 @@
 //! Scores come in as plain arrays; trees, programs, partition functions and gradients go out. Nothing here
 //! knows a tensor, a data set or a predicate by name.
 
+pub mod grammar;
+pub mod derivation;
+mod edges;
+pub mod hypergraph;
+pub mod lattice;
+pub mod outside;
 pub mod paper;
+pub mod semiring;
 pub mod tree;
+pub mod typed;
 
 pub use tree::{Category, SpanTree, TreeNode};
+
+/// The number of derivations of complete programs, as far as 2^53.
+#[must_use]
+pub fn count_derivations(input: &typed::Input<'_>) -> f64 {
+    let rules = typed::RuleValues::<semiring::Count>::new(input.grammar, input.scores.rules);
+    let scales = vec![0.0; input.lattice.n_positions()];
+    typed::TypedChart::<semiring::Count>::fill(input, &rules, scales).root()
+}

@@ -10,6 +10,8 @@ pub enum Category {
     Constant(ConstantId),
     /// Children that compose.
     Join,
+    /// A constant that no word says, inserted above its only child.
+    Implicit(ConstantId),
     /// Words without meaning.
     Null,
 }
@@ -21,7 +23,8 @@ pub struct TreeNode {
     pub span: Span,
     /// What it is.
     pub category: Category,
-    /// Its children from left to right, as numbers of nodes; two, or three where the outer two compose first.
+    /// Its children from left to right, as numbers of nodes; for a join two, or three where the outer two
+    /// compose first.
     pub children: Vec<usize>,
     /// Its sub-program with `_` for what is still missing; `None` for words without meaning.
     pub program: Option<TermId>,

@@ -156,6 +156,37 @@ impl Domain {
         Some(self.wrap().map_or(body, |form| form.build(terms, &[body])))
     }
 
+    /// A meaning as a term with `_` for every slot that is still open; values alone are closed over their
+    /// default.
+    pub fn sketch(&self, terms: &mut Terms, meaning: &Meaning) -> TermId {
+        let hole = terms.leaf(crate::term::Shape::Wildcard, "_");
+        match meaning {
+            Meaning::Done { term, .. } => *term,
+            Meaning::Gathered { accumulator, elements } => {
+                let over = self.accumulators()[*accumulator].default.unwrap_or(hole);
+                self.accumulate(terms, *accumulator, elements, over)
+            }
+            Meaning::Open { inner, around } => {
+                let mut term = self.fill_holes(terms, inner, hole);
+                for partial in around {
+                    term = self.fill_holes(terms, partial, term);
+                }
+                term
+            }
+        }
+    }
+
+    /// A partial function with one term in all its open slots.
+    fn fill_holes(&self, terms: &mut Terms, partial: &Partial, hole: TermId) -> TermId {
+        match partial {
+            Partial::Values { accumulator, elements } => self.accumulate(terms, *accumulator, elements, hole),
+            Partial::Constant { frame, args } => {
+                let filled: Vec<TermId> = args.iter().map(|arg| arg.unwrap_or(hole)).collect();
+                self.frame(*frame).form.as_ref().map_or(hole, |form| form.build(terms, &filled))
+            }
+        }
+    }
+
     /// Types that a meaning can be an argument as, best first, with the values to close for it.
     fn as_argument(&self, meaning: &Meaning) -> Vec<(TypeId, Option<Values>)> {
         let mut ways = Vec::new();

@@ -1,0 +1,260 @@
+//! Derivations: the best one of a typed chart, and any one made into a tree.
+
+use crate::edges::{Edges, Node, Symbol};
+use crate::grammar::{LeafSymbol, N_USAGES, RuleKind};
+use crate::hypergraph::{Edge, NONE};
+use crate::lattice::Leaf;
+use crate::semiring::Max;
+use crate::tree::{Category, SpanTree, TreeNode};
+use crate::typed::{Input, RuleValues, TypedChart};
+use spanwise_core::Span;
+use spanwise_lang::{FrameId, Meaning, TermId, Terms};
+
+/// One way through a chart.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Derivation {
+    /// The sum of its scores.
+    pub score: f32,
+    /// Children before parents, the root last.
+    pub(crate) nodes: Vec<Step>,
+}
+
+/// A node of a derivation with the edge it was made by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Step {
+    pub node: Node,
+    pub edge: Edge,
+    /// Numbers of the steps that made its tails.
+    pub children: [u32; 2],
+}
+
+/// A chart filled with the best scores, and a way to follow them.
+#[derive(Debug)]
+pub struct BestChart<'a> {
+    pub(crate) input: Input<'a>,
+    pub(crate) chart: TypedChart<Max>,
+}
+
+impl<'a> BestChart<'a> {
+    /// Finds the best score of every item. Exact.
+    #[must_use]
+    pub fn new(input: Input<'a>, rules: &RuleValues<Max>) -> Self {
+        let scales = vec![0.0; input.lattice.n_positions()];
+        Self { chart: TypedChart::fill(&input, rules, scales), input }
+    }
+
+    /// The score of the best derivation; minus infinity when there is none.
+    #[must_use]
+    pub fn score(&self) -> f32 {
+        self.chart.root()
+    }
+
+    pub(crate) fn edges(&self) -> Edges<'_> {
+        Edges {
+            domain: self.input.domain,
+            grammar: self.input.grammar,
+            lattice: self.input.lattice,
+            layout: &self.chart.layout,
+            has_joins: !self.input.scores.joins.is_empty(),
+        }
+    }
+
+    pub(crate) fn value(&self, node: Node) -> f32 {
+        self.chart.values.get(node as usize).copied().unwrap_or(self.chart.root)
+    }
+
+    pub(crate) fn weight(&self, at: u32) -> f32 {
+        let scores = &self.input.scores;
+        let at = at as usize;
+        let n_leaves = scores.leaves.len();
+        match at.checked_sub(n_leaves) {
+            None => scores.leaves[at],
+            Some(rule) => match rule.checked_sub(scores.rules.len()) {
+                None => scores.rules[rule],
+                Some(join) => scores.joins[join],
+            },
+        }
+    }
+
+    /// The score of the best derivation through an edge.
+    pub(crate) fn through(&self, edge: &Edge) -> f32 {
+        let weights: f32 = edge.weights.iter().take_while(|&&at| at != NONE).map(|&at| self.weight(at)).sum();
+        let tails: f32 = edge.tails.iter().take_while(|&&tail| tail != NONE).map(|&tail| self.value(tail)).sum();
+        weights + tails
+    }
+
+    /// The best derivation; of equally good edges the first of the fixed order wins. `None` when there is none.
+    #[must_use]
+    pub fn best(&self) -> Option<Derivation> {
+        if self.score() == f32::NEG_INFINITY {
+            return None;
+        }
+        let edges = self.edges();
+        let mut found = Vec::new();
+        let mut chosen: Vec<(Node, Edge)> = Vec::new();
+        let mut todo = vec![edges.root()];
+        while let Some(node) = todo.pop() {
+            edges.list_into(node, &mut found);
+            let mut best: Option<(f32, Edge)> = None;
+            for edge in &found {
+                let score = self.through(edge);
+                if best.is_none_or(|(known, _)| score > known) {
+                    best = Some((score, *edge));
+                }
+            }
+            let (_, edge) = best.expect("a node with a value has an edge");
+            todo.extend(edge.tails.iter().rev().copied().filter(|&tail| tail != NONE));
+            chosen.push((node, edge));
+        }
+        Some(Derivation { score: self.score(), nodes: assemble(&chosen) })
+    }
+
+    /// The program of a derivation, and the tree that explains it.
+    pub fn tree(&self, terms: &mut Terms, derivation: &Derivation) -> Option<(TermId, SpanTree)> {
+        Replay { chart: self, edges: self.edges(), terms, tree: SpanTree::default() }.run(derivation)
+    }
+}
+
+/// Steps in preorder to steps with children first.
+fn assemble(preorder: &[(Node, Edge)]) -> Vec<Step> {
+    let n = preorder.len();
+    let mut steps = Vec::with_capacity(n);
+    let mut pending: Vec<u32> = Vec::new();
+    for (at, &(node, edge)) in preorder.iter().rev().enumerate() {
+        let mut children = [NONE; 2];
+        for (child, &tail) in children.iter_mut().zip(&edge.tails) {
+            if tail != NONE {
+                *child = pending.pop().expect("the tails of a step follow it");
+            }
+        }
+        steps.push(Step { node, edge, children });
+        pending.push(at as u32);
+    }
+    steps
+}
+
+struct Replay<'a, 'b> {
+    chart: &'a BestChart<'b>,
+    edges: Edges<'a>,
+    terms: &'a mut Terms,
+    tree: SpanTree,
+}
+
+/// A part of the sentence with its node in the tree.
+#[derive(Clone, Debug)]
+struct Part {
+    tree: usize,
+    meaning: Meaning,
+}
+
+impl Replay<'_, '_> {
+    fn run(mut self, derivation: &Derivation) -> Option<(TermId, SpanTree)> {
+        let mut parts: Vec<Option<Part>> = Vec::with_capacity(derivation.nodes.len());
+        for step in &derivation.nodes {
+            let [first, second] = step.children.map(|child| parts.get_mut(child as usize).and_then(Option::take));
+            let part = match (first, second) {
+                (None, _) => self.leaf(step)?,
+                (Some(only), None) => self.pass(step, only)?,
+                (Some(left), Some(right)) => self.join(step, left, right)?,
+            };
+            parts.push(Some(part));
+        }
+        let root = parts.pop().flatten()?;
+        let program = self.chart.input.domain.program(self.terms, &root.meaning)?;
+        self.wrap_up(&root, program);
+        Some((program, self.tree))
+    }
+
+    fn leaf(&mut self, step: &Step) -> Option<Part> {
+        let input = &self.chart.input;
+        let (symbol, (p, q)) = self.edges.symbol(step.node);
+        let Leaf { start, end, constant } = input.lattice.leaves()[step.edge.weights[0] as usize / N_USAGES];
+        let wanted = match symbol {
+            Symbol::Unary(_, id) => LeafSymbol::Unary(id),
+            Symbol::Function(_, id) => LeafSymbol::Function(id),
+            Symbol::LeafClosed(ty) => LeafSymbol::Closed(spanwise_lang::TypeId(ty)),
+            _ => return None,
+        };
+        let mut frames = input.domain.constants()[constant].frames.clone();
+        let frame = frames.find(|&raw| input.grammar.leaf_symbol[raw as usize] == wanted)?;
+        let meaning = input.domain.leaf(self.terms, constant, FrameId(frame))?;
+        let word = self.push(Span::new(start, end), Category::Constant(constant), Vec::new(), &meaning);
+        let whole = input.lattice.span(p, q);
+        if end == whole.end {
+            return Some(Part { tree: word, meaning });
+        }
+        let null = self.push_null(Span::new(end, whole.end));
+        let tree = self.push(whole, Category::Join, vec![word, null], &meaning);
+        Some(Part { tree, meaning })
+    }
+
+    /// An edge with one tail changes nothing, except where it inserts an implicit constant.
+    fn pass(&mut self, step: &Step, part: Part) -> Option<Part> {
+        let grammar = self.chart.input.grammar;
+        let rule = step.edge.weights[0].checked_sub(self.edges.rules_at()).filter(|_| step.edge.weights[0] != NONE);
+        let Some(RuleKind::Implicit(frame)) = rule.and_then(|rule| grammar.rules.get(rule as usize)).map(|key| key.kind)
+        else {
+            return Some(part);
+        };
+        let domain = self.chart.input.domain;
+        let constant = domain.frame_owner(frame);
+        let function = domain.leaf(self.terms, constant, frame)?;
+        let meaning = domain.apply(self.terms, &function, &part.meaning)?;
+        let span = self.tree.nodes[part.tree].span;
+        let tree = self.push(span, Category::Implicit(constant), vec![part.tree], &meaning);
+        Some(Part { tree, meaning })
+    }
+
+    fn join(&mut self, step: &Step, left: Part, right: Part) -> Option<Part> {
+        let domain = self.chart.input.domain;
+        let (symbol, (p, q)) = self.edges.symbol(step.node);
+        let tails = step.edge.tails.map(|tail| self.edges.symbol(tail).0);
+        let is_function = |symbol: Symbol| {
+            matches!(
+                symbol,
+                Symbol::Unary(..) | Symbol::Function(..) | Symbol::Partial(_) | Symbol::Composite(..) | Symbol::List(_)
+            )
+        };
+        let meaning = match symbol {
+            Symbol::List(_) => domain.gather(&left.meaning, &right.meaning),
+            Symbol::Composite(..) if is_function(tails[0]) && !matches!(tails[0], Symbol::Open(..)) => {
+                domain.compose(&left.meaning, &right.meaning)
+            }
+            Symbol::Composite(..) => domain.compose(&right.meaning, &left.meaning),
+            _ if is_function(tails[0]) => domain.apply(self.terms, &left.meaning, &right.meaning),
+            _ => domain.apply(self.terms, &right.meaning, &left.meaning),
+        }?;
+        let span = self.chart.input.lattice.span(p, q);
+        let tree = self.push(span, Category::Join, vec![left.tree, right.tree], &meaning);
+        Some(Part { tree, meaning })
+    }
+
+    /// Puts words before the first constant under the root, and names the whole program there.
+    fn wrap_up(&mut self, root: &Part, program: TermId) {
+        let input = &self.chart.input;
+        let span = self.tree.nodes[root.tree].span;
+        let whole = Span::new(0, input.lattice.n_tokens() as u32);
+        if span.start > 0 {
+            let null = self.push_null(Span::new(0, span.start));
+            self.push(whole, Category::Join, vec![null, root.tree], &root.meaning);
+        }
+        if let Some(last) = self.tree.nodes.last_mut() {
+            last.program = Some(program);
+        }
+    }
+
+    fn push_null(&mut self, span: Span) -> usize {
+        let node = TreeNode { span, category: Category::Null, children: Vec::new(), program: None, meaning: String::new() };
+        self.tree.nodes.push(node);
+        self.tree.nodes.len() - 1
+    }
+
+    fn push(&mut self, span: Span, category: Category, children: Vec<usize>, meaning: &Meaning) -> usize {
+        let domain = self.chart.input.domain;
+        let program = Some(domain.sketch(self.terms, meaning));
+        let state = domain.state_id_of(meaning);
+        let described = state.map(|id| domain.describe(id)).unwrap_or_default();
+        self.tree.nodes.push(TreeNode { span, category, children, program, meaning: described });
+        self.tree.nodes.len() - 1
+    }
+}

@@ -1,0 +1,341 @@
+//! The typed chart as a hypergraph: the edges into one node, on demand.
+//!
+//! A node is a place in the chart's array of values (cell times stride plus the place of the symbol), the root
+//! one more. [`super::typed`] runs the same rules as loops over arrays; here they are spelled out one by one, for
+//! following a derivation, for k-best lists, and for tests that compare the two.
+
+use crate::grammar::{Discontinuity, Fill, FillResult, Grammar, LeafSymbol, N_USAGES, Side, Usage};
+use crate::hypergraph::{Edge, Hypergraph, NONE};
+use crate::lattice::Lattice;
+use crate::typed::{Layout, unary_slot};
+use hashbrown::HashMap;
+use spanwise_core::Idx;
+use spanwise_lang::{Domain, TypeId};
+
+/// A node of a typed chart.
+pub(crate) type Node = u32;
+
+/// What a node stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Symbol {
+    Unary(Usage, u16),
+    Function(Side, u16),
+    LeafClosed(u16),
+    Element(u16),
+    List(u16),
+    Raw(u16),
+    Closed(u16),
+    Accepted(u16),
+    Partial(u16),
+    /// Side of the last function, row, column.
+    Composite(Side, u16, u16),
+    /// Slot type, column.
+    Open(u16, u16),
+    Root,
+}
+
+/// Tells the edges into the nodes of a typed chart.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Edges<'a> {
+    pub domain: &'a Domain,
+    pub grammar: &'a Grammar,
+    pub lattice: &'a Lattice,
+    pub layout: &'a Layout,
+    pub has_joins: bool,
+}
+
+impl Edges<'_> {
+    pub(crate) fn root(&self) -> Node {
+        (self.lattice.n_cells() * self.layout.stride) as Node
+    }
+
+    /// Where the scores of rules begin in the flat array of all scores.
+    pub(crate) fn rules_at(&self) -> u32 {
+        (self.lattice.leaves().len() * N_USAGES) as u32
+    }
+
+    fn rule(&self, rule: u32) -> u32 {
+        self.rules_at() + rule
+    }
+
+    /// Scores of a merge in a cell: the rule, and the cell's own where there is one.
+    fn merged(&self, rule: u32, cell: usize) -> [u32; 3] {
+        let join = self.rules_at() + self.grammar.n_rules() as u32 + cell as u32;
+        [self.rule(rule), if self.has_joins { join } else { NONE }, NONE]
+    }
+
+    fn node(&self, cell: usize, place: usize) -> Node {
+        (cell * self.layout.stride + place) as Node
+    }
+
+    /// What a node stands for, and the ends of its cell.
+    pub(crate) fn symbol(&self, node: Node) -> (Symbol, (usize, usize)) {
+        if node == self.root() {
+            return (Symbol::Root, (0, self.lattice.n_positions()));
+        }
+        let (cell, place) = (node as usize / self.layout.stride, node as usize % self.layout.stride);
+        (self.place(place), self.lattice.ends(cell))
+    }
+
+    fn place(&self, place: usize) -> Symbol {
+        let layout = self.layout;
+        let within = |range: &std::ops::Range<usize>| range.contains(&place).then(|| (place - range.start) as u16);
+        for usage in &Usage::ALL[1..] {
+            if let Some(id) = within(&layout.unary[unary_slot(*usage)]) {
+                return Symbol::Unary(*usage, id);
+            }
+        }
+        let width = self.grammar.n_columns as u16;
+        for side in [Side::Left, Side::Right] {
+            if let Some(id) = within(&layout.function[side as usize]) {
+                return Symbol::Function(side, id);
+            }
+            if let Some(at) = within(&layout.composite[side as usize]) {
+                return Symbol::Composite(side, at / width, at % width);
+            }
+        }
+        let simple: [(&std::ops::Range<usize>, fn(u16) -> Symbol); 7] = [
+            (&layout.leaf_closed, Symbol::LeafClosed),
+            (&layout.element, Symbol::Element),
+            (&layout.list, Symbol::List),
+            (&layout.raw, Symbol::Raw),
+            (&layout.closed, Symbol::Closed),
+            (&layout.accepted, Symbol::Accepted),
+            (&layout.partial, Symbol::Partial),
+        ];
+        for (range, symbol) in simple {
+            if let Some(id) = within(range) {
+                return symbol(id);
+            }
+        }
+        let at = (place - layout.open.start) as u16;
+        Symbol::Open(at / width, at % width)
+    }
+
+    /// The edges into a node, always in the same order.
+    pub(crate) fn list_into(&self, node: Node, found: &mut Vec<Edge>) {
+        found.clear();
+        let (symbol, (p, q)) = self.symbol(node);
+        let layout = self.layout;
+        match symbol {
+            Symbol::Unary(usage, id) => self.leaves(p, q, usage, LeafSymbol::Unary(id), found),
+            Symbol::Function(side, id) => {
+                let usage = if side == Side::Left { Usage::ApplyLeft } else { Usage::ApplyRight };
+                self.leaves(p, q, usage, LeafSymbol::Function(id), found);
+            }
+            Symbol::LeafClosed(ty) => self.leaves(p, q, Usage::Closed, LeafSymbol::Closed(TypeId(ty)), found),
+            Symbol::Element(acc) => self.elements(p, q, acc, found),
+            Symbol::List(acc) => self.lists(p, q, acc, found),
+            Symbol::Raw(ty) => self.raw(p, q, TypeId(ty), found),
+            Symbol::Closed(ty) => self.closed(p, q, TypeId(ty), found),
+            Symbol::Accepted(slot) => {
+                let cell = self.lattice.cell(p, q);
+                let types = self.grammar.accepted.get(slot as usize).into_iter().flatten();
+                found.extend(types.map(|ty| self.one(cell, layout.closed.start + ty.index(), NONE)));
+            }
+            Symbol::Partial(id) => self.fills(p, q, FillResult::Partial(id), found),
+            Symbol::Composite(side, row, column) => self.composites(p, q, side, row, column, found),
+            Symbol::Open(slot, column) => self.opens(p, q, slot, column, found),
+            Symbol::Root => self.roots(found),
+        }
+    }
+
+    fn one(&self, cell: usize, place: usize, weight: u32) -> Edge {
+        Edge { tails: [self.node(cell, place), NONE], weights: [weight, NONE, NONE] }
+    }
+
+    fn leaves(&self, p: usize, q: usize, usage: Usage, symbol: LeafSymbol, found: &mut Vec<Edge>) {
+        for leaf in self.lattice.leaves_within(p, q) {
+            let constant = &self.domain.constants()[self.lattice.leaves()[leaf].constant];
+            let mut frames = constant.frames.clone();
+            if frames.any(|frame| self.grammar.leaf_symbol[frame as usize] == symbol) {
+                found.push(Edge::leaf((leaf * N_USAGES + usage.index()) as u32));
+            }
+        }
+    }
+
+    fn elements(&self, p: usize, q: usize, acc: u16, found: &mut Vec<Edge>) {
+        let cell = self.lattice.cell(p, q);
+        for (ty, gathering) in self.grammar.gathering_of.iter().enumerate() {
+            if gathering.is_some_and(|id| id.0 == acc) {
+                found.push(self.one(cell, self.layout.leaf_closed.start + ty, NONE));
+            }
+        }
+    }
+
+    fn lists(&self, p: usize, q: usize, acc: u16, found: &mut Vec<Edge>) {
+        let cell = self.lattice.cell(p, q);
+        found.push(self.one(cell, self.layout.element.start + acc as usize, NONE));
+        let gathering = &self.grammar.gatherings[spanwise_lang::states::AccumulatorId(acc)];
+        for split in p + 1..q {
+            let element = self.node(self.lattice.cell(p, split), self.layout.element.start + acc as usize);
+            let list = self.node(self.lattice.cell(split, q), self.layout.list.start + acc as usize);
+            found.push(Edge { tails: [element, list], weights: self.merged(gathering.gather, cell) });
+        }
+    }
+
+    /// A pair of a function and its argument, in the order of the words.
+    fn pair(&self, (p, split, q): (usize, usize, usize), side: Side, function: usize, argument: usize) -> [Node; 2] {
+        let (left, right) = (self.lattice.cell(p, split), self.lattice.cell(split, q));
+        match side {
+            Side::Right => [self.node(left, function), self.node(right, argument)],
+            Side::Left => [self.node(left, argument), self.node(right, function)],
+        }
+    }
+
+    fn raw(&self, p: usize, q: usize, ty: TypeId, found: &mut Vec<Edge>) {
+        let (grammar, layout) = (self.grammar, self.layout);
+        let cell = self.lattice.cell(p, q);
+        found.push(self.one(cell, layout.leaf_closed.start + ty.index(), NONE));
+        for (acc, gathering) in grammar.gatherings.iter().enumerate().filter(|(_, g)| g.result == ty) {
+            if let Some(close) = gathering.close {
+                found.push(self.one(cell, layout.list.start + acc, self.rule(close)));
+            }
+        }
+        let is_discontinuous = grammar.options.discontinuity != Discontinuity::None;
+        for split in p + 1..q {
+            let at = (p, split, q);
+            for side in [Side::Left, Side::Right] {
+                let usage = if side == Side::Left { Usage::ApplyLeft } else { Usage::ApplyRight };
+                for (id, unary) in grammar.unaries.iter().enumerate().filter(|(_, unary)| unary.result == ty) {
+                    let function = layout.unary[unary_slot(usage)].start + id;
+                    let tails = self.pair(at, side, function, layout.accepted.start + unary.slot as usize);
+                    found.push(Edge { tails, weights: self.merged(unary.apply[side as usize], cell) });
+                }
+                for (acc, gathering) in grammar.gatherings.iter().enumerate().filter(|(_, g)| g.result == ty) {
+                    let over = layout.accepted.start + gathering.over as usize;
+                    let tails = self.pair(at, side, layout.list.start + acc, over);
+                    found.push(Edge { tails, weights: self.merged(gathering.apply[side as usize], cell) });
+                }
+                if let Some(row) = grammar.row_of[ty.index()].filter(|_| is_discontinuous) {
+                    for column in 0..grammar.slot_types.len() {
+                        let place = row as usize * grammar.n_columns + column;
+                        let function = layout.composite[side as usize].start + place;
+                        let tails = self.pair(at, side, function, layout.accepted.start + column);
+                        found.push(Edge { tails, weights: self.merged(grammar.finish[side as usize][place], cell) });
+                    }
+                }
+            }
+        }
+        self.fills(p, q, FillResult::Done(ty), found);
+    }
+
+    fn fills(&self, p: usize, q: usize, to: FillResult, found: &mut Vec<Edge>) {
+        let (grammar, layout) = (self.grammar, self.layout);
+        let cell = self.lattice.cell(p, q);
+        for split in p + 1..q {
+            for side in [Side::Left, Side::Right] {
+                let mut add = |fill: &Fill, function: usize| {
+                    if fill.to == to {
+                        let argument = layout.closed.start + fill.argument.index();
+                        let tails = self.pair((p, split, q), side, function, argument);
+                        found.push(Edge { tails, weights: self.merged(fill.rule, cell) });
+                    }
+                };
+                for fill in &grammar.leaf_fills[side as usize] {
+                    add(fill, layout.function[side as usize].start + fill.from as usize);
+                }
+                for fill in &grammar.partial_fills[side as usize] {
+                    add(fill, layout.partial.start + fill.from as usize);
+                }
+            }
+        }
+    }
+
+    fn closed(&self, p: usize, q: usize, ty: TypeId, found: &mut Vec<Edge>) {
+        let cell = self.lattice.cell(p, q);
+        found.push(self.one(cell, self.layout.raw.start + ty.index(), NONE));
+        for step in self.grammar.implicit.iter().filter(|step| step.result == ty) {
+            for below in &self.grammar.accepted[step.slot as usize] {
+                found.push(self.one(cell, self.layout.raw.start + below.index(), self.rule(step.rule)));
+            }
+        }
+    }
+
+    fn composites(&self, p: usize, q: usize, own_side: Side, row: u16, column: u16, found: &mut Vec<Edge>) {
+        let (grammar, layout) = (self.grammar, self.layout);
+        if column as usize >= grammar.slot_types.len() || grammar.options.discontinuity == Discontinuity::None {
+            return;
+        }
+        let cell = self.lattice.cell(p, q);
+        let side = if own_side == Side::Left { Side::Right } else { Side::Left };
+        let usage = if side == Side::Left { Usage::ComposeLeft } else { Usage::ComposeRight };
+        let result = grammar.result_rows[row as usize];
+        for split in p + 1..q {
+            for (id, unary) in grammar.unaries.iter().enumerate().filter(|(_, unary)| unary.result == result) {
+                let function = layout.unary[unary_slot(usage)].start + id;
+                let open = layout.open.start + unary.slot as usize * grammar.n_columns + column as usize;
+                let tails = self.pair((p, split, q), side, function, open);
+                found.push(Edge { tails, weights: self.merged(unary.compose[side as usize], cell) });
+            }
+        }
+    }
+
+    fn opens(&self, p: usize, q: usize, slot: u16, column: u16, found: &mut Vec<Edge>) {
+        let (grammar, layout) = (self.grammar, self.layout);
+        if column as usize >= grammar.slot_types.len() || grammar.options.discontinuity == Discontinuity::None {
+            return;
+        }
+        let cell = self.lattice.cell(p, q);
+        let accepts = |ty: TypeId| grammar.accepting[ty.index()].contains(&slot);
+        let is_open = grammar.options.discontinuity == Discontinuity::Open;
+        if is_open {
+            for side in [0, 1] {
+                for &row in &grammar.accepted_rows[slot as usize] {
+                    let place = layout.composite[side].start + row as usize * grammar.n_columns + column as usize;
+                    found.push(self.one(cell, place, NONE));
+                }
+            }
+        }
+        for (id, unary) in grammar.unaries.iter().enumerate() {
+            if unary.slot == column && accepts(unary.result) {
+                found.push(self.one(cell, layout.unary[unary_slot(Usage::Inner)].start + id, NONE));
+            }
+        }
+        for &(partial, at, row) in grammar.open_partials.iter().filter(|_| is_open) {
+            if at == column && accepts(grammar.result_rows[row as usize]) {
+                found.push(self.one(cell, layout.partial.start + partial as usize, NONE));
+            }
+        }
+    }
+
+    fn roots(&self, found: &mut Vec<Edge>) {
+        let n = self.lattice.n_positions();
+        for p in 0..n {
+            let cell = self.lattice.cell(p, n);
+            for &(ty, rule) in &self.grammar.roots {
+                found.push(self.one(cell, self.layout.closed.start + ty.index(), self.rule(rule)));
+            }
+        }
+    }
+
+    /// The whole chart as a graph with every node that the root can reach, and for each of its nodes the place
+    /// in the chart. Slow and large: for tests, and for scores that linear space cannot hold.
+    pub(crate) fn graph(&self) -> (Hypergraph, Vec<Node>) {
+        // Tails before heads, without recursion.
+        let mut graph = Hypergraph::default();
+        let mut places = Vec::new();
+        let mut number: HashMap<Node, u32> = HashMap::new();
+        let mut todo = vec![(self.root(), false)];
+        let mut edges = Vec::new();
+        while let Some((node, is_ready)) = todo.pop() {
+            if number.contains_key(&node) {
+                continue;
+            }
+            self.list_into(node, &mut edges);
+            if !is_ready {
+                todo.push((node, true));
+                let tails = edges.iter().flat_map(|edge| edge.tails).filter(|&tail| tail != NONE);
+                todo.extend(tails.filter(|tail| !number.contains_key(tail)).map(|tail| (tail, false)));
+                continue;
+            }
+            number.insert(node, graph.push_node());
+            places.push(node);
+            for edge in &edges {
+                let tails = edge.tails.map(|tail| if tail == NONE { NONE } else { number[&tail] });
+                graph.push_edge(Edge { tails, weights: edge.weights });
+            }
+        }
+        (graph, places)
+    }
+}

@@ -1,0 +1,520 @@
+//! The typed grammar: which symbols a chart cell can hold and which rules combine them.
+//!
+//! Compiled once per domain and [`Options`], the same for all sentences. Every derivation is in *normal form*:
+//! one per reading of the words, so that sums over derivations are sums over readings.
+//!
+//! ```text
+//! leaf      a constant on words, with the words without meaning that follow it; used in exactly one way
+//! C[t]      a complete term of type t
+//! O[a -> b] an open composite, with the side of its last function
+//! P         a function of several slots with some filled
+//! L         values on their way into an accumulator
+//!
+//! (1) C[b]    <- leaf[a -> b] C[a]       or mirrored
+//! (2) O[a->c] <- leaf[b -> c] open[a->b] or mirrored; open is a leaf, an O, or a P with one slot left
+//! (3) C[b]    <- C[a] O[a -> b]          only on the side opposite to O's own last function, or mirrored
+//! (4) P       <- leaf C, P C             or mirrored; the argument fills the first open slot that accepts it, and
+//!                                        where the order of two sides does not matter the right one comes first
+//! (5) L       <- value L                 values join from the right; L C[over] <- or mirrored; L alone closes
+//! (6) C[b]    <- C[a]                    an implicit constant, at most one at a place
+//! root        C[t] from any position to the end, t a root type; what comes before has no meaning
+//! ```
+
+use hashbrown::HashMap;
+use spanwise_core::{Idx, IndexVec};
+use spanwise_lang::states::AccumulatorId;
+use spanwise_lang::{ConstantId, Domain, FrameId, TypeId};
+
+/// How far apart the parts of one meaning may be.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub enum Discontinuity {
+    /// Every part is a run of words.
+    None,
+    /// One function may come between another and its argument: the paper's ternary rule.
+    Ternary,
+    /// Functions compose before their argument comes.
+    #[default]
+    Open,
+}
+
+/// What the grammar allows.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Options {
+    /// How discontinuous meanings are composed.
+    pub discontinuity: Discontinuity,
+    /// Whether implicit constants are inserted.
+    pub implicit: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { discontinuity: Discontinuity::Open, implicit: true }
+    }
+}
+
+/// A side of something in the words.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Side {
+    /// Before it.
+    Left,
+    /// After it.
+    Right,
+}
+
+/// How a leaf is used; part of its score.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Usage {
+    /// It needs nothing.
+    Closed,
+    /// It is applied to something on its left first.
+    ApplyLeft,
+    /// It is applied to something on its right first.
+    ApplyRight,
+    /// It is composed with an open function on its left.
+    ComposeLeft,
+    /// It is composed with an open function on its right.
+    ComposeRight,
+    /// Another function is composed with it before it has its argument.
+    Inner,
+}
+
+/// Number of usages.
+pub const N_USAGES: usize = 6;
+
+impl Usage {
+    /// All usages, in order.
+    pub const ALL: [Self; N_USAGES] =
+        [Self::Closed, Self::ApplyLeft, Self::ApplyRight, Self::ComposeLeft, Self::ComposeRight, Self::Inner];
+
+    /// The position in [`Usage::ALL`].
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// What a rule does; with the types and the side, the key of its score.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum RuleKind {
+    /// A function takes an argument of a slot type.
+    Apply,
+    /// A function is composed with an open one.
+    Compose,
+    /// An open composite gets its argument.
+    Finish,
+    /// A value joins other values.
+    Gather,
+    /// Values close over the accumulator's default.
+    Close,
+    /// An implicit constant is inserted; the frame tells which.
+    Implicit(FrameId),
+    /// A complete term is the program.
+    Root,
+}
+
+/// The key of a rule's score.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct RuleKey {
+    /// What it does.
+    pub kind: RuleKind,
+    /// The type of the slot that is filled, or of what comes in.
+    pub input: TypeId,
+    /// The type that comes out in the end.
+    pub output: TypeId,
+    /// The side on which the argument is.
+    pub side: Side,
+}
+
+/// A function with one slot, as a leaf: `slot -> result`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Unary {
+    /// Number of the slot type among slot types.
+    pub slot: u16,
+    pub slot_type: TypeId,
+    pub result: TypeId,
+    /// Scores of application, by side of the argument.
+    pub apply: [u32; 2],
+    /// Scores of composition, by side of the open function.
+    pub compose: [u32; 2],
+}
+
+/// A function of several slots with some filled. `filled == 0` only for leaves, which are not stored in `P`.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct PartialSymbol {
+    /// Number of the function among those with several slots.
+    pub function: u16,
+    pub filled: u16,
+    /// The slot that the last argument filled, if that came from the left.
+    pub last_left: Option<u8>,
+}
+
+/// One way to give a leaf or a partial function an argument.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Fill {
+    /// The leaf function (in `functions`) or the partial (in `partials`) that takes it.
+    pub from: u16,
+    /// The type of the argument.
+    pub argument: TypeId,
+    /// The slot that it fills.
+    pub slot: u8,
+    pub to: FillResult,
+    pub rule: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum FillResult {
+    Partial(u16),
+    Done(TypeId),
+}
+
+/// An implicit constant: `slot -> result` inserted above a complete term.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct ImplicitStep {
+    pub constant: ConstantId,
+    pub frame: FrameId,
+    pub slot: u16,
+    pub result: TypeId,
+    pub rule: u32,
+}
+
+/// An accumulator in the grammar.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Gathering {
+    pub over: u16,
+    pub result: TypeId,
+    pub gather: u32,
+    /// By side of the set.
+    pub apply: [u32; 2],
+    /// Absent without a default.
+    pub close: Option<u32>,
+}
+
+/// The typed grammar of a domain.
+#[derive(Clone, Debug)]
+pub struct Grammar {
+    pub(crate) options: Options,
+    pub(crate) n_types: usize,
+    pub(crate) rules: Vec<RuleKey>,
+    pub(crate) rule_index: HashMap<RuleKey, u32>,
+    /// Types that occur as open slots: columns of open composites and rows of what functions accept.
+    pub(crate) slot_types: Vec<TypeId>,
+    /// For each slot type, the types it accepts.
+    pub(crate) accepted: Vec<Vec<TypeId>>,
+    /// Types that open functions give: rows of open composites.
+    pub(crate) result_rows: Vec<TypeId>,
+    pub(crate) row_of: Vec<Option<u16>>,
+    /// For each slot type, the rows it accepts.
+    pub(crate) accepted_rows: Vec<Vec<u16>>,
+    /// For each type, the slot types that accept it.
+    pub(crate) accepting: Vec<Vec<u16>>,
+    pub(crate) unaries: Vec<Unary>,
+    pub(crate) unary_of: HashMap<(TypeId, TypeId), u16>,
+    /// Slots and result of functions with several slots.
+    pub(crate) functions: Vec<(Vec<TypeId>, TypeId)>,
+    pub(crate) function_of: HashMap<(Vec<TypeId>, TypeId), u16>,
+    pub(crate) partials: Vec<PartialSymbol>,
+    pub(crate) partial_of: HashMap<PartialSymbol, u16>,
+    /// For partials with one slot left, that slot (among slot types) and the row of the result.
+    pub(crate) open_partials: Vec<(u16, u16, u16)>,
+    /// Ways to fill leaves, by side of the argument.
+    pub(crate) leaf_fills: [Vec<Fill>; 2],
+    /// Ways to fill partials, by side of the argument.
+    pub(crate) partial_fills: [Vec<Fill>; 2],
+    pub(crate) implicit: Vec<ImplicitStep>,
+    pub(crate) gatherings: IndexVec<AccumulatorId, Gathering>,
+    /// For each type, the accumulator its values gather for.
+    pub(crate) gathering_of: Vec<Option<AccumulatorId>>,
+    /// Root types with the number of their rule.
+    pub(crate) roots: Vec<(TypeId, u32)>,
+    /// `Finish` rules by side of the argument: rows by columns, `u32::MAX` where there is none.
+    pub(crate) finish: [Vec<u32>; 2],
+    pub(crate) n_columns: usize,
+    /// How each frame enters the chart.
+    pub(crate) leaf_symbol: Vec<LeafSymbol>,
+}
+
+/// How a bare constant enters the chart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum LeafSymbol {
+    Closed(TypeId),
+    Unary(u16),
+    Function(u16),
+    /// No complete program can contain it.
+    Dead,
+}
+
+/// Columns are padded to this, so that loops over them have no remainder.
+pub(crate) const LANES: usize = 8;
+
+impl Grammar {
+    /// Compiles the grammar of a domain.
+    #[must_use]
+    pub fn new(domain: &Domain, options: Options) -> Self {
+        let n_types = domain.types().len();
+        let mut grammar = Self {
+            options,
+            n_types,
+            rules: Vec::new(),
+            rule_index: HashMap::new(),
+            slot_types: Vec::new(),
+            accepted: Vec::new(),
+            result_rows: Vec::new(),
+            row_of: vec![None; n_types],
+            accepted_rows: Vec::new(),
+            accepting: Vec::new(),
+            unaries: Vec::new(),
+            unary_of: HashMap::new(),
+            functions: Vec::new(),
+            function_of: HashMap::new(),
+            partials: Vec::new(),
+            partial_of: HashMap::new(),
+            open_partials: Vec::new(),
+            leaf_fills: [Vec::new(), Vec::new()],
+            partial_fills: [Vec::new(), Vec::new()],
+            implicit: Vec::new(),
+            gatherings: IndexVec::new(),
+            gathering_of: vec![None; n_types],
+            roots: Vec::new(),
+            finish: [Vec::new(), Vec::new()],
+            n_columns: 0,
+            leaf_symbol: Vec::new(),
+        };
+        grammar.leaves(domain);
+        grammar.fills(domain);
+        grammar.accumulators(domain);
+        grammar.implicit_steps(domain);
+        grammar.open_composites(domain);
+        grammar.root(domain);
+        grammar
+    }
+
+    /// Number of rules with a score of their own.
+    #[must_use]
+    pub fn n_rules(&self) -> usize {
+        self.rules.len()
+    }
+
+    /// What each rule score stands for.
+    #[must_use]
+    pub fn rules(&self) -> &[RuleKey] {
+        &self.rules
+    }
+
+    /// What the grammar allows.
+    #[must_use]
+    pub fn options(&self) -> Options {
+        self.options
+    }
+
+    fn rule(&mut self, kind: RuleKind, input: TypeId, output: TypeId, side: Side) -> u32 {
+        let key = RuleKey { kind, input, output, side };
+        let fresh = self.rules.len() as u32;
+        let id = *self.rule_index.entry(key).or_insert(fresh);
+        if id == fresh {
+            self.rules.push(key);
+        }
+        id
+    }
+
+    fn both(&mut self, kind: RuleKind, input: TypeId, output: TypeId) -> [u32; 2] {
+        [Side::Left, Side::Right].map(|side| self.rule(kind, input, output, side))
+    }
+
+    fn slot(&mut self, domain: &Domain, ty: TypeId) -> u16 {
+        if let Some(at) = self.slot_types.iter().position(|&known| known == ty) {
+            return at as u16;
+        }
+        self.slot_types.push(ty);
+        let accepts = |&below: &TypeId| domain.types().is_subtype(below, ty);
+        self.accepted.push(domain.types().ids().filter(accepts).collect());
+        (self.slot_types.len() - 1) as u16
+    }
+
+    fn leaves(&mut self, domain: &Domain) {
+        let n_frames = domain.constants().iter().map(|constant| constant.frames.end).max().unwrap_or(0);
+        for raw in 0..n_frames {
+            let frame = domain.frame(FrameId(raw));
+            let symbol = match (frame.state, frame.slots.as_slice()) {
+                (None, _) => LeafSymbol::Dead,
+                (Some(_), []) => LeafSymbol::Closed(frame.result),
+                (Some(_), [slot]) => LeafSymbol::Unary(self.unary(domain, *slot, frame.result)),
+                (Some(_), slots) => {
+                    let key = (slots.to_vec(), frame.result);
+                    let fresh = self.functions.len() as u16;
+                    let id = *self.function_of.entry(key.clone()).or_insert(fresh);
+                    if id == fresh {
+                        self.functions.push(key);
+                    }
+                    LeafSymbol::Function(id)
+                }
+            };
+            self.leaf_symbol.push(symbol);
+        }
+    }
+
+    fn unary(&mut self, domain: &Domain, slot_type: TypeId, result: TypeId) -> u16 {
+        if let Some(&known) = self.unary_of.get(&(slot_type, result)) {
+            return known;
+        }
+        let slot = self.slot(domain, slot_type);
+        let apply = self.both(RuleKind::Apply, slot_type, result);
+        let compose = self.both(RuleKind::Compose, slot_type, result);
+        let id = self.unaries.len() as u16;
+        self.unaries.push(Unary { slot, slot_type, result, apply, compose });
+        self.unary_of.insert((slot_type, result), id);
+        id
+    }
+
+    /// All ways to fill functions of several slots, from the bare ones on.
+    fn fills(&mut self, domain: &Domain) {
+        for function in 0..self.functions.len() as u16 {
+            let bare = PartialSymbol { function, filled: 0, last_left: None };
+            for side in [Side::Left, Side::Right] {
+                let fills = self.fills_of(domain, &bare, function, side);
+                self.leaf_fills[side as usize].extend(fills);
+            }
+        }
+        // Partials appear while this loop runs.
+        let mut next = 0;
+        while next < self.partials.len() {
+            let symbol = self.partials[next].clone();
+            for side in [Side::Left, Side::Right] {
+                let fills = self.fills_of(domain, &symbol, next as u16, side);
+                self.partial_fills[side as usize].extend(fills);
+            }
+            next += 1;
+        }
+        for at in 0..self.partials.len() {
+            let symbol = self.partials[at].clone();
+            let (slots, result) = self.functions[symbol.function as usize].clone();
+            let mut open = (0..slots.len()).filter(|slot| symbol.filled >> slot & 1 == 0);
+            if let (Some(slot), None) = (open.next(), open.next()) {
+                let column = self.slot(domain, slots[slot]);
+                let row = self.row(result);
+                self.open_partials.push((at as u16, column, row));
+            }
+        }
+    }
+
+    fn fills_of(&mut self, domain: &Domain, symbol: &PartialSymbol, from: u16, side: Side) -> Vec<Fill> {
+        let (slots, result) = self.functions[symbol.function as usize].clone();
+        let mut found = Vec::new();
+        for argument in domain.types().ids() {
+            let Some(slot) = first_accepting(domain, &slots, symbol.filled, argument) else { continue };
+            if side == Side::Right && commutes(domain, &slots, symbol, argument, slot) {
+                continue;
+            }
+            let filled = symbol.filled | 1 << slot;
+            let rule = self.rule(RuleKind::Apply, slots[slot], result, side);
+            let to = if filled.count_ones() as usize == slots.len() {
+                FillResult::Done(result)
+            } else {
+                let last_left = (side == Side::Left).then_some(slot as u8);
+                FillResult::Partial(self.partial(PartialSymbol { function: symbol.function, filled, last_left }))
+            };
+            found.push(Fill { from, argument, slot: slot as u8, to, rule });
+        }
+        found
+    }
+
+    fn partial(&mut self, symbol: PartialSymbol) -> u16 {
+        let fresh = self.partials.len() as u16;
+        let id = *self.partial_of.entry(symbol.clone()).or_insert(fresh);
+        if id == fresh {
+            self.partials.push(symbol);
+        }
+        id
+    }
+
+    fn row(&mut self, ty: TypeId) -> u16 {
+        let fresh = self.result_rows.len() as u16;
+        let row = *self.row_of[ty.index()].get_or_insert(fresh);
+        if row == fresh {
+            self.result_rows.push(ty);
+        }
+        row
+    }
+
+    fn accumulators(&mut self, domain: &Domain) {
+        for (id, types) in domain.accumulator_types().iter_enumerated() {
+            let over = self.slot(domain, types.over);
+            let first = types.elements.first().copied().unwrap_or(types.over);
+            let gather = self.rule(RuleKind::Gather, first, types.result, Side::Right);
+            let apply = self.both(RuleKind::Apply, types.over, types.result);
+            let close =
+                types.has_default.then(|| self.rule(RuleKind::Close, first, types.result, Side::Right));
+            self.gatherings.push(Gathering { over, result: types.result, gather, apply, close });
+            for ty in domain.types().ids() {
+                if types.elements.iter().any(|&element| domain.types().is_subtype(ty, element)) {
+                    self.gathering_of[ty.index()].get_or_insert(id);
+                }
+            }
+        }
+    }
+
+    fn implicit_steps(&mut self, domain: &Domain) {
+        if !self.options.implicit {
+            return;
+        }
+        for (constant, known) in domain.constants().iter_enumerated().filter(|(_, known)| known.implicit) {
+            for (frame, used) in domain.frames_of(constant).filter(|(_, used)| used.state.is_some()) {
+                if let [slot_type] = *used.slots {
+                    let slot = self.slot(domain, slot_type);
+                    let rule = self.rule(RuleKind::Implicit(frame), slot_type, used.result, Side::Right);
+                    self.implicit.push(ImplicitStep { constant, frame, slot, result: used.result, rule });
+                }
+            }
+            debug_assert_eq!(known.frames.clone().count(), domain.frames_of(constant).count());
+        }
+    }
+
+    fn open_composites(&mut self, domain: &Domain) {
+        for unary in self.unaries.clone() {
+            self.row(unary.result);
+        }
+        self.n_columns = self.slot_types.len().next_multiple_of(LANES);
+        for slot in 0..self.slot_types.len() {
+            let accepts = |&row: &u16| domain.types().is_subtype(self.result_rows[row as usize], self.slot_types[slot]);
+            let rows: Vec<u16> = (0..self.result_rows.len() as u16).filter(accepts).collect();
+            self.accepted_rows.push(rows);
+        }
+        for ty in domain.types().ids() {
+            let accepts = |&slot: &u16| domain.types().is_subtype(ty, self.slot_types[slot as usize]);
+            let slots: Vec<u16> = (0..self.slot_types.len() as u16).filter(accepts).collect();
+            self.accepting.push(slots);
+        }
+        for side in [Side::Left, Side::Right] {
+            let mut table = vec![u32::MAX; self.result_rows.len() * self.n_columns];
+            for row in 0..self.result_rows.len() {
+                for column in 0..self.slot_types.len() {
+                    let (input, output) = (self.slot_types[column], self.result_rows[row]);
+                    table[row * self.n_columns + column] = self.rule(RuleKind::Finish, input, output, side);
+                }
+            }
+            self.finish[side as usize] = table;
+        }
+    }
+
+    fn root(&mut self, domain: &Domain) {
+        for ty in domain.types().ids() {
+            if domain.root_types().iter().any(|&root| domain.types().is_subtype(ty, root)) {
+                let rule = self.rule(RuleKind::Root, ty, ty, Side::Right);
+                self.roots.push((ty, rule));
+            }
+        }
+    }
+}
+
+/// The first open slot that accepts an argument.
+pub(crate) fn first_accepting(domain: &Domain, slots: &[TypeId], filled: u16, argument: TypeId) -> Option<usize> {
+    (0..slots.len()).find(|&slot| filled >> slot & 1 == 0 && domain.types().is_subtype(argument, slots[slot]))
+}
+
+/// Whether an argument from the right would have filled the same slot before the last one from the left came:
+/// then that order is the normal one and this one is not.
+pub(crate) fn commutes(domain: &Domain, slots: &[TypeId], symbol: &PartialSymbol, argument: TypeId, slot: usize) -> bool {
+    symbol.last_left.is_some_and(|last| {
+        let before = symbol.filled & !(1 << last);
+        first_accepting(domain, slots, before, argument) == Some(slot)
+    })
+}

@@ -1,0 +1,405 @@
+//! Log-partition and marginals of the typed chart.
+//!
+//! Sums run in linear space: every position's scores are scaled by the best of them, and since a part of a
+//! derivation covers each of its positions exactly once, scales multiply out to one factor for the whole. The
+//! backward pass mirrors the forward loops of [`super::typed`]. Should the scores span a range that even this
+//! cannot hold, the chart is written out as a graph and summed in log space.
+
+use crate::edges::Edges;
+use crate::grammar::{Discontinuity, Fill, FillResult, LeafSymbol, N_USAGES, Side, Usage};
+use crate::lattice::Gradient;
+use crate::semiring::{Semiring, Sum};
+use crate::typed::{Input, Layout, Live, RuleValues, TypedChart, unary_slot};
+use spanwise_core::Idx;
+use spanwise_lang::TypeId;
+
+/// Sums outside of this range have lost precision.
+const SAFE: std::ops::Range<f64> = 1e-250..1e250;
+
+/// The log-partition over all derivations and the expected number of times each score counts, which is its
+/// gradient. `None` when there is no derivation.
+#[must_use]
+pub fn marginals(input: &Input<'_>, rules: &RuleValues<Sum>) -> Option<(f64, Gradient)> {
+    let chart = TypedChart::<Sum>::fill(input, rules, scales(input));
+    if SAFE.contains(&chart.root) {
+        let log_z = chart.root.ln() + chart.scales.iter().sum::<f64>();
+        return Some((log_z, Backward::run(input, rules, &chart)));
+    }
+    let (log_z, flat) = slow_graph(input, &chart.layout)?;
+    Some((log_z, unflatten(input, &flat)))
+}
+
+/// The log-partition alone.
+#[must_use]
+pub fn log_partition(input: &Input<'_>, rules: &RuleValues<Sum>) -> Option<f64> {
+    let chart = TypedChart::<Sum>::fill(input, rules, scales(input));
+    if SAFE.contains(&chart.root) {
+        return Some(chart.root.ln() + chart.scales.iter().sum::<f64>());
+    }
+    slow_graph(input, &chart.layout).map(|(log_z, _)| log_z)
+}
+
+/// For each position the best score of a leaf that starts there.
+pub(crate) fn scales(input: &Input<'_>) -> Vec<f64> {
+    let n = input.lattice.n_positions();
+    let best = |p: usize| {
+        let leaves = input.lattice.leaves_within(p, n).flat_map(|leaf| &input.scores.leaves[leaf * N_USAGES..][..N_USAGES]);
+        let best = leaves.fold(f32::NEG_INFINITY, |best, &score| if score > best { score } else { best });
+        if best == f32::NEG_INFINITY { 0.0 } else { f64::from(best) }
+    };
+    (0..n).map(best).collect()
+}
+
+fn slow_graph(input: &Input<'_>, layout: &Layout) -> Option<(f64, Vec<f64>)> {
+    let edges = Edges {
+        domain: input.domain,
+        grammar: input.grammar,
+        lattice: input.lattice,
+        layout,
+        has_joins: !input.scores.joins.is_empty(),
+    };
+    let scores = input.scores;
+    let flat: Vec<f64> = [scores.leaves, scores.rules, scores.joins].concat().into_iter().map(f64::from).collect();
+    edges.graph().0.marginals(&flat)
+}
+
+/// Expected counts of the flat array of scores, in the shape of scores.
+pub(crate) fn unflatten(input: &Input<'_>, flat: &[f64]) -> Gradient {
+    let narrow = |values: &[f64]| values.iter().map(|&value| value as f32).collect();
+    let (leaves, rest) = flat.split_at(input.scores.leaves.len());
+    let (rules, joins) = rest.split_at(input.scores.rules.len());
+    Gradient { leaves: narrow(leaves), rules: narrow(rules), joins: narrow(joins) }
+}
+
+/// The backward pass: how much the root changes with every value of the chart.
+struct Backward<'a> {
+    input: &'a Input<'a>,
+    rules: &'a RuleValues<Sum>,
+    chart: &'a TypedChart<Sum>,
+    /// Expected counts.
+    leaves: Vec<f64>,
+    rule_counts: Vec<f64>,
+    joins: Vec<f64>,
+}
+
+/// One side of a merge: values, how the root changes with them, and what is there at all.
+struct Part<'a> {
+    values: &'a [f64],
+    slopes: &'a mut [f64],
+    live: Live,
+}
+
+impl<'a> Backward<'a> {
+    fn run(input: &'a Input<'a>, rules: &'a RuleValues<Sum>, chart: &'a TypedChart<Sum>) -> Gradient {
+        let mut pass = Self {
+            input,
+            rules,
+            chart,
+            leaves: vec![0.0; input.scores.leaves.len()],
+            rule_counts: vec![0.0; input.scores.rules.len()],
+            joins: vec![0.0; input.scores.joins.len()],
+        };
+        let mut slopes = vec![0.0; chart.values.len()];
+        pass.roots(&mut slopes);
+        let n = input.lattice.n_positions();
+        for length in (1..=n).rev() {
+            for p in 0..=n - length {
+                pass.cell(&mut slopes, p, p + length);
+            }
+        }
+        let narrow = |values: Vec<f64>| values.into_iter().map(|value| value as f32).collect();
+        Gradient { leaves: narrow(pass.leaves), rules: narrow(pass.rule_counts), joins: narrow(pass.joins) }
+    }
+
+    fn roots(&mut self, slopes: &mut [f64]) {
+        let (layout, n) = (&self.chart.layout, self.input.lattice.n_positions());
+        let mut skipped = 1.0 / self.chart.root;
+        for p in 0..n {
+            let cell = self.input.lattice.cell(p, n) * layout.stride;
+            for &(ty, rule) in &self.input.grammar.roots {
+                let at = cell + layout.closed.start + ty.index();
+                let slope = self.rules.rules[rule as usize] * skipped;
+                slopes[at] += slope;
+                self.rule_counts[rule as usize] += slope * self.chart.values[at];
+            }
+            skipped *= (-self.chart.scales[p]).exp();
+        }
+    }
+
+    fn cell(&mut self, slopes: &mut [f64], p: usize, q: usize) {
+        let chart = self.chart;
+        let lattice = self.input.lattice;
+        let stride = chart.layout.stride;
+        let at = lattice.cell(p, q);
+        let (shorter, rest) = slopes.split_at_mut(at * stride);
+        let own = &mut rest[..stride];
+        let values = &chart.values[at * stride..][..stride];
+        let is_whole = q - p == lattice.n_positions();
+        if !is_whole && self.input.grammar.options.discontinuity != Discontinuity::None && chart.live[at].open {
+            self.open(values, own, chart.live[at]);
+        }
+        self.finish(values, own);
+        let join = self.input.scores.joins.get(at).map_or(1.0, |&score| f64::from(score).exp());
+        for split in p + 1..q {
+            let (left, right) = (lattice.cell(p, split), lattice.cell(split, q));
+            let (left_slopes, right_slopes) = two_cells(shorter, left, right, stride);
+            let left = Part { values: &chart.values[left * stride..][..stride], slopes: left_slopes, live: chart.live[left] };
+            let right = Part { values: &chart.values[right * stride..][..stride], slopes: right_slopes, live: chart.live[right] };
+            let share = self.merge(left, right, own, join, is_whole);
+            if let Some(count) = self.joins.get_mut(at) {
+                *count += share;
+            }
+        }
+        self.leaves(own, shorter, p, q);
+    }
+
+    /// Undoes the sums over everything open.
+    fn open(&self, values: &[f64], own: &mut [f64], live: Live) {
+        let (grammar, layout) = (self.input.grammar, &self.chart.layout);
+        let width = grammar.n_columns;
+        let (before, open) = own.split_at_mut(layout.open.start);
+        let is_open = grammar.options.discontinuity == Discontinuity::Open;
+        for side in [0, 1] {
+            if !is_open || !live.composite[side] {
+                continue;
+            }
+            for (slot, rows) in grammar.accepted_rows.iter().enumerate() {
+                let from = &open[slot * width..][..width];
+                for &row in rows {
+                    let to = &mut before[layout.composite[side].start + row as usize * width..][..width];
+                    to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
+                }
+            }
+        }
+        let slope = |column: u16, result: TypeId| -> f64 {
+            grammar.accepting[result.index()].iter().map(|&slot| open[slot as usize * width + column as usize]).sum()
+        };
+        for (id, unary) in grammar.unaries.iter().enumerate() {
+            let at = layout.unary[unary_slot(Usage::Inner)].start + id;
+            if values[at] != 0.0 {
+                before[at] += slope(unary.slot, unary.result);
+            }
+        }
+        for &(partial, column, row) in grammar.open_partials.iter().filter(|_| is_open) {
+            before[layout.partial.start + partial as usize] += slope(column, grammar.result_rows[row as usize]);
+        }
+    }
+
+    /// Undoes the steps after the merges.
+    fn finish(&mut self, values: &[f64], own: &mut [f64]) {
+        let (grammar, layout) = (self.input.grammar, &self.chart.layout);
+        for (slot, types) in grammar.accepted.iter().enumerate() {
+            let slope = own[layout.accepted.start + slot];
+            types.iter().for_each(|ty| own[layout.closed.start + ty.index()] += slope);
+        }
+        for ty in 0..grammar.n_types {
+            own[layout.raw.start + ty] += own[layout.closed.start + ty];
+        }
+        for step in &grammar.implicit {
+            let slope = own[layout.closed.start + step.result.index()] * self.rules.rules[step.rule as usize];
+            for ty in &grammar.accepted[step.slot as usize] {
+                own[layout.raw.start + ty.index()] += slope;
+                self.rule_counts[step.rule as usize] += slope * values[layout.raw.start + ty.index()];
+            }
+        }
+        for (id, gathering) in grammar.gatherings.iter_enumerated() {
+            if let Some(close) = gathering.close {
+                let slope = own[layout.raw.start + gathering.result.index()] * self.rules.rules[close as usize];
+                own[layout.list.start + id.index()] += slope;
+                self.rule_counts[close as usize] += slope * values[layout.list.start + id.index()];
+            }
+        }
+        for ty in 0..grammar.n_types {
+            let mut slope = own[layout.raw.start + ty];
+            if let Some(id) = grammar.gathering_of[ty] {
+                slope += own[layout.element.start + id.index()] + own[layout.list.start + id.index()];
+            }
+            own[layout.leaf_closed.start + ty] += slope;
+        }
+    }
+
+    /// Undoes one merge; returns the expected number of joins in it.
+    fn merge(&mut self, mut left: Part<'_>, mut right: Part<'_>, own: &[f64], join: f64, is_whole: bool) -> f64 {
+        let mut share = 0.0;
+        if right.live.closed {
+            share += self.apply(&mut left, &mut right, Side::Right, own, join);
+            share += self.fill(&mut left, &mut right, Side::Right, own, join);
+        }
+        if left.live.closed {
+            share += self.apply(&mut right, &mut left, Side::Left, own, join);
+            share += self.fill(&mut right, &mut left, Side::Left, own, join);
+        }
+        if right.live.composite[0] && left.live.closed {
+            share += self.complete(&mut right, &mut left, Side::Left, own, join);
+        }
+        if left.live.composite[1] && right.live.closed {
+            share += self.complete(&mut left, &mut right, Side::Right, own, join);
+        }
+        if !is_whole && right.live.open {
+            share += self.compose(&mut left, &mut right, Side::Right, own, join);
+        }
+        if !is_whole && left.live.open {
+            share += self.compose(&mut right, &mut left, Side::Left, own, join);
+        }
+        share + self.gather(&mut left, &mut right, own, join)
+    }
+
+    /// One product `a * rule * b` that went into something with this slope.
+    fn product(&mut self, slope: f64, rule: u32, a: (&mut Part<'_>, usize), b: (&mut Part<'_>, usize)) -> f64 {
+        let weighted = slope * self.rules.rules[rule as usize];
+        let (value_a, value_b) = (a.0.values[a.1], b.0.values[b.1]);
+        a.0.slopes[a.1] += weighted * value_b;
+        b.0.slopes[b.1] += weighted * value_a;
+        let share = weighted * value_a * value_b;
+        self.rule_counts[rule as usize] += share;
+        share
+    }
+
+    fn apply(&mut self, function: &mut Part<'_>, argument: &mut Part<'_>, side: Side, own: &[f64], join: f64) -> f64 {
+        let layout = &self.chart.layout;
+        let usage = if side == Side::Left { Usage::ApplyLeft } else { Usage::ApplyRight };
+        let mut share = 0.0;
+        for (id, unary) in self.input.grammar.unaries.iter().enumerate() {
+            let slope = own[layout.raw.start + unary.result.index()] * join;
+            let at = layout.unary[unary_slot(usage)].start + id;
+            if slope == 0.0 || function.values[at] == 0.0 {
+                continue;
+            }
+            let accepted = layout.accepted.start + unary.slot as usize;
+            share += self.product(slope, unary.apply[side as usize], (function, at), (argument, accepted));
+        }
+        share
+    }
+
+    fn fill(&mut self, function: &mut Part<'_>, argument: &mut Part<'_>, side: Side, own: &[f64], join: f64) -> f64 {
+        let (layout, grammar) = (&self.chart.layout, self.input.grammar);
+        let mut share = 0.0;
+        let places = [layout.function[side as usize].start, layout.partial.start];
+        let lists = [&grammar.leaf_fills[side as usize], &grammar.partial_fills[side as usize]];
+        for (start, fills) in places.into_iter().zip(lists) {
+            for &Fill { from, argument: ty, to, rule, .. } in fills {
+                let at = start + from as usize;
+                let slope = join
+                    * match to {
+                        FillResult::Done(result) => own[layout.raw.start + result.index()],
+                        FillResult::Partial(id) => own[layout.partial.start + id as usize],
+                    };
+                if slope != 0.0 && function.values[at] != 0.0 {
+                    share += self.product(slope, rule, (function, at), (argument, layout.closed.start + ty.index()));
+                }
+            }
+        }
+        share
+    }
+
+    fn complete(&mut self, function: &mut Part<'_>, argument: &mut Part<'_>, side: Side, own: &[f64], join: f64) -> f64 {
+        let (layout, grammar) = (&self.chart.layout, self.input.grammar);
+        let width = grammar.n_columns;
+        let mut share = 0.0;
+        for (row, &ty) in grammar.result_rows.iter().enumerate() {
+            let slope = own[layout.raw.start + ty.index()] * join;
+            if slope == 0.0 {
+                continue;
+            }
+            for column in 0..grammar.slot_types.len() {
+                let at = layout.composite[side as usize].start + row * width + column;
+                if function.values[at] != 0.0 {
+                    let rule = grammar.finish[side as usize][row * width + column];
+                    share += self.product(slope, rule, (function, at), (argument, layout.accepted.start + column));
+                }
+            }
+        }
+        share
+    }
+
+    fn compose(&mut self, function: &mut Part<'_>, inner: &mut Part<'_>, side: Side, own: &[f64], join: f64) -> f64 {
+        let (layout, grammar) = (&self.chart.layout, self.input.grammar);
+        let width = grammar.n_columns;
+        let usage = if side == Side::Left { Usage::ComposeLeft } else { Usage::ComposeRight };
+        let own_side = if side == Side::Left { Side::Right } else { Side::Left };
+        let composite = &own[layout.composite[own_side as usize].clone()];
+        let mut share = 0.0;
+        for (id, unary) in grammar.unaries.iter().enumerate() {
+            let at = layout.unary[unary_slot(usage)].start + id;
+            let leaf = function.values[at];
+            let Some(row) = grammar.row_of[unary.result.index()].filter(|_| leaf != 0.0) else { continue };
+            let rule = unary.compose[side as usize];
+            let weight = self.rules.rules[rule as usize] * join;
+            let slopes = &composite[row as usize * width..][..width];
+            let start = layout.open.start + unary.slot as usize * width;
+            let values = &inner.values[start..][..width];
+            let slope: f64 = slopes.iter().zip(values).map(|(slope, value)| slope * value).sum();
+            let factor = weight * leaf;
+            for (to, slope) in inner.slopes[start..][..width].iter_mut().zip(slopes) {
+                *to += factor * slope;
+            }
+            function.slopes[at] += weight * slope;
+            self.rule_counts[rule as usize] += factor * slope;
+            share += factor * slope;
+        }
+        share
+    }
+
+    fn gather(&mut self, left: &mut Part<'_>, right: &mut Part<'_>, own: &[f64], join: f64) -> f64 {
+        let (layout, grammar) = (&self.chart.layout, self.input.grammar);
+        let mut share = 0.0;
+        for (id, gathering) in grammar.gatherings.iter_enumerated() {
+            let (element, list) = (layout.element.start + id.index(), layout.list.start + id.index());
+            let over = layout.accepted.start + gathering.over as usize;
+            let result = own[layout.raw.start + gathering.result.index()] * join;
+            if right.live.list {
+                share += self.product(own[list] * join, gathering.gather, (left, element), (right, list));
+                share += self.product(result, gathering.apply[0], (right, list), (left, over));
+            }
+            if left.live.list {
+                share += self.product(result, gathering.apply[1], (left, list), (right, over));
+            }
+        }
+        share
+    }
+
+    /// Hands what leaves of this cell have to their scores, and to the shorter cell they came from.
+    fn leaves(&mut self, own: &[f64], shorter: &mut [f64], p: usize, q: usize) {
+        let (layout, input) = (&self.chart.layout, self.input);
+        if q - p > 1 {
+            let skip = (-self.chart.scales[q - 1]).exp();
+            let start = input.lattice.cell(p, q - 1) * layout.stride;
+            for (to, slope) in shorter[start..].iter_mut().zip(&own[layout.leaves.clone()]) {
+                *to += slope * skip;
+            }
+        }
+        let offset: f64 = self.chart.scales[p..q].iter().sum();
+        for leaf in input.lattice.leaves_ending(p, q) {
+            let constant = &input.domain.constants()[input.lattice.leaves()[leaf].constant];
+            let scores = &input.scores.leaves[leaf * N_USAGES..][..N_USAGES];
+            let counts = &mut self.leaves[leaf * N_USAGES..][..N_USAGES];
+            for frame in constant.frames.clone() {
+                let mut add = |at: usize, usage: Usage| {
+                    let value = Sum::lift(f64::from(scores[usage.index()]) - offset);
+                    counts[usage.index()] += own[at] * value;
+                };
+                match input.grammar.leaf_symbol[frame as usize] {
+                    LeafSymbol::Dead => {}
+                    LeafSymbol::Closed(ty) => add(layout.leaf_closed.start + ty.index(), Usage::Closed),
+                    LeafSymbol::Unary(id) => {
+                        for usage in &Usage::ALL[1..] {
+                            add(layout.unary[unary_slot(*usage)].start + id as usize, *usage);
+                        }
+                    }
+                    LeafSymbol::Function(id) => {
+                        add(layout.function[0].start + id as usize, Usage::ApplyLeft);
+                        add(layout.function[1].start + id as usize, Usage::ApplyRight);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Two different cells of an array, to be changed at once.
+fn two_cells(values: &mut [f64], a: usize, b: usize, stride: usize) -> (&mut [f64], &mut [f64]) {
+    let (low, high) = (a.min(b), a.max(b));
+    let (before, after) = values.split_at_mut(high * stride);
+    let (low, high) = (&mut before[low * stride..][..stride], &mut after[..stride]);
+    if a < b { (low, high) } else { (high, low) }
+}

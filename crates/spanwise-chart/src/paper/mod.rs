@@ -1,0 +1,193 @@
+//! The paper chart: Algorithm 1 of Herzig & Berant (2021), as printed.
+//!
+//! A score for every span and category comes in ([`PaperScores`]); the best span tree that is a program goes
+//! out ([`PaperOutcome`]). The chart itself knows no type and no program: it keeps the `k` best trees of every
+//! span, and only finished trees are type-checked (section 3.2). With a gold program ([`decode_gold`], section
+//! 3.3) it keeps only trees whose sub-programs are parts of that program. [`labels`] and [`log_prob`] turn a
+//! tree into what hard EM trains on (section 3.1).
+//!
+//! # The trees
+//!
+//! The grammar is that of Figure 2, with the ternary rule of section 3.4 when [`PaperConfig::ternary`] is on:
+//!
+//! ```text
+//! S    := join join | null join
+//! join := join join | join null | join join join | a constant
+//! ```
+//!
+//! Line 9 of the algorithm, `pi(i, j, X) = max(temp, pi(i, j, join))`, lets `S` be everything that `join` is,
+//! so that a constant, a ternary node (Figure 3) or `join null` may cover the whole input too. `S` stands on no
+//! right-hand side: its list is kept for the whole input only.
+//!
+//! # The order of trees
+//!
+//! By score, best first (`f64::total_cmp`; sums are kept in `f64`). Trees of one span with equal scores: a
+//! constant before a pair, before `join null`, before a triple, before `null join`; constants by their number;
+//! the others by their split points from left to right, then by the places of their children in the lists of
+//! their spans, from left to right. No tree is stored twice: what is compared is how a tree is built, never its
+//! score.
+//!
+//! # Cost
+//!
+//! For `n` tokens and `c` constants: `n^2 c` comparisons for the constants, `n^3 / 6` splits into two and, with
+//! the ternary rule, `n^4 / 24` splits into three. The lists are sorted and a split is left as soon as its next
+//! tree could not enter the list, so most splits cost one comparison, at worst `k^2` or `k^3`. Memory: `k n^2 / 2`
+//! back-pointers.
+
+mod beam;
+mod chart;
+mod fragments;
+mod gold;
+mod program;
+mod scores;
+
+pub use scores::{PaperScores, category_index, labels, log_prob, n_spans, span_index};
+
+use crate::tree::SpanTree;
+use chart::{Chart, Free};
+use fragments::Fragments;
+use gold::Gold;
+use program::Wanted;
+use spanwise_core::Span;
+use spanwise_lang::{Domain, TermId, Terms};
+
+/// Settings of the search.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PaperConfig {
+    /// How many trees are kept per span and non-terminal; the paper's K.
+    pub k: usize,
+    /// Whether three neighbours may form a node, the outer two composing first (section 3.4).
+    pub ternary: bool,
+}
+
+impl Default for PaperConfig {
+    /// The paper's own: `k` is 5, with the ternary rule.
+    fn default() -> Self {
+        Self { k: 5, ternary: true }
+    }
+}
+
+/// How a search ended.
+#[derive(Clone, PartialEq, Debug)]
+pub enum PaperOutcome {
+    /// The best tree that is a program.
+    Found {
+        /// The tree, with sub-programs at its nodes.
+        tree: SpanTree,
+        /// The whole program, wrapped.
+        program: TermId,
+        /// The tree's score S(T): the sum of its shifted scores.
+        score: f32,
+    },
+    /// No tree is a program, or no tree exists at all.
+    NoDerivation,
+    /// None of the trees kept is a program, but others were dropped.
+    BeamExhausted {
+        /// How many trees were kept per span and non-terminal.
+        width: usize,
+    },
+}
+
+/// What is wrong with a call.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum PaperError {
+    /// Too many or too few scores.
+    #[error("expected {expected} scores for {n_tokens} tokens and {n_constants} constants, found {found}")]
+    WrongLength {
+        /// Number of tokens.
+        n_tokens: usize,
+        /// Number of constants.
+        n_constants: usize,
+        /// How many scores there must be.
+        expected: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// A score that is no score.
+    #[error(
+        "the score of category {category} on span {span} is {value}, expected a number or -inf for impossible"
+    )]
+    BadScore {
+        /// The span.
+        span: Span,
+        /// The category, as [`category_index`] counts.
+        category: usize,
+        /// The score.
+        value: f32,
+    },
+    /// Scores are shifted by the null score, so it must be a number.
+    #[error("null is impossible on span {span}, expected a finite score because all others are shifted by it")]
+    ImpossibleNull {
+        /// The span.
+        span: Span,
+    },
+    /// Scores that belong to another domain.
+    #[error("the scores are for {found} constants, the domain has {expected}")]
+    WrongDomain {
+        /// Constants of the domain.
+        expected: usize,
+        /// Constants of the scores.
+        found: usize,
+    },
+}
+
+/// The best tree that is a program of the domain (section 3.2).
+///
+/// The trees of the whole input are tried in order; the first whose types fit wins. Where a tree has several
+/// programs because its constants have several frames, the frames declared first win.
+///
+/// # Errors
+/// When the scores are not for the constants of this domain.
+pub fn decode(
+    domain: &Domain,
+    terms: &mut Terms,
+    scores: &PaperScores,
+    config: PaperConfig,
+) -> Result<PaperOutcome, PaperError> {
+    check_domain(domain, scores)?;
+    let chart = Chart::fill(scores, config, Free);
+    for root in chart.roots() {
+        let mut tree = chart.tree(root);
+        if let Some(program) = program::annotate(domain, terms, &mut tree, None) {
+            return Ok(PaperOutcome::Found { tree, program, score: chart.score(root) as f32 });
+        }
+    }
+    // Without a constraint a span whose list is empty has no tree, however narrow the lists below it are.
+    let is_empty = chart.roots().next().is_none() && config.k > 0;
+    Ok(if is_empty { PaperOutcome::NoDerivation } else { chart.failure() })
+}
+
+/// The best tree whose program is `program` (section 3.3), for hard EM.
+///
+/// Constants outside `program` are impossible, and trees compose only into parts of it; see `fragments.rs` for what a
+/// part is. Over the whole input only trees of the whole program are kept. There is no limit on the size of
+/// `program`; one that the domain cannot type has no derivation.
+///
+/// # Errors
+/// When the scores are not for the constants of this domain.
+pub fn decode_gold(
+    domain: &Domain,
+    terms: &mut Terms,
+    scores: &PaperScores,
+    program: TermId,
+    config: PaperConfig,
+) -> Result<PaperOutcome, PaperError> {
+    check_domain(domain, scores)?;
+    let Some(fragments) = Fragments::of(domain, terms, program, scores.n_tokens()) else {
+        return Ok(PaperOutcome::NoDerivation);
+    };
+    let chart = Chart::fill(scores, config, Gold::new(&fragments));
+    let wanted = Wanted { program, parts: fragments.meanings() };
+    for root in chart.roots() {
+        let mut tree = chart.tree(root);
+        if let Some(program) = program::annotate(domain, terms, &mut tree, Some(&wanted)) {
+            return Ok(PaperOutcome::Found { tree, program, score: chart.score(root) as f32 });
+        }
+    }
+    Ok(chart.failure())
+}
+
+fn check_domain(domain: &Domain, scores: &PaperScores) -> Result<(), PaperError> {
+    let (expected, found) = (domain.constants().len(), scores.n_constants());
+    if expected == found { Ok(()) } else { Err(PaperError::WrongDomain { expected, found }) }
+}

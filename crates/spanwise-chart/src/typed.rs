@@ -1,0 +1,465 @@
+//! The typed chart: items are (positions, symbol of the [`Grammar`]), values in any [`Semiring`].
+//!
+//! One contiguous block of values per cell, shorter cells first; the inner loops run over contiguous rows of
+//! open composites and neither hash nor allocate. Cost: for `m` positions, `m^3 / 6` splits, each linear in the
+//! number of rules, with one row operation for every function that could be composed.
+
+use crate::grammar::{Fill, FillResult, Grammar, LeafSymbol, N_USAGES, Side, Usage};
+use crate::lattice::{Lattice, Scores};
+use crate::semiring::Semiring;
+use spanwise_core::Idx;
+use spanwise_lang::Domain;
+use std::ops::Range;
+
+/// Where the values of each kind of symbol are within a cell.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Layout {
+    /// Leaves with one slot, by usage in the order of [`Usage::ALL`] without `Closed`.
+    pub unary: [Range<usize>; 5],
+    /// Leaves with several slots, by side of their first argument.
+    pub function: [Range<usize>; 2],
+    /// Complete leaves, by type.
+    pub leaf_closed: Range<usize>,
+    /// Everything above, which a longer cell takes over from a shorter one.
+    pub leaves: Range<usize>,
+    /// Leaves that gather, by accumulator.
+    pub element: Range<usize>,
+    pub list: Range<usize>,
+    /// Complete terms before and after implicit constants, by type.
+    pub raw: Range<usize>,
+    pub closed: Range<usize>,
+    /// Complete terms by the slot type that accepts them.
+    pub accepted: Range<usize>,
+    pub partial: Range<usize>,
+    /// Open composites by side of their last function: rows by columns.
+    pub composite: [Range<usize>; 2],
+    /// Everything open by the slot type that accepts it: rows by columns.
+    pub open: Range<usize>,
+    pub stride: usize,
+}
+
+impl Layout {
+    pub(crate) fn new(grammar: &Grammar) -> Self {
+        let mut next = 0;
+        let mut take = |n: usize| {
+            next += n;
+            next - n..next
+        };
+        let n_unaries = grammar.unaries.len();
+        let unary = std::array::from_fn(|_| take(n_unaries));
+        let function = std::array::from_fn(|_| take(grammar.functions.len()));
+        let leaf_closed = take(grammar.n_types);
+        let leaves = 0..leaf_closed.end;
+        let element = take(grammar.gatherings.len());
+        let list = take(grammar.gatherings.len());
+        let raw = take(grammar.n_types);
+        let closed = take(grammar.n_types);
+        // Rows that are read with columns are padded like them.
+        let accepted = take(grammar.n_columns);
+        let partial = take(grammar.partials.len());
+        let composite = std::array::from_fn(|_| take(grammar.result_rows.len() * grammar.n_columns));
+        let open = take(grammar.slot_types.len() * grammar.n_columns);
+        Self { unary, function, leaf_closed, leaves, element, list, raw, closed, accepted, partial, composite, open, stride: next }
+    }
+}
+
+/// The place of a unary leaf's usage in [`Layout::unary`].
+pub(crate) const fn unary_slot(usage: Usage) -> usize {
+    usage.index() - 1
+}
+
+/// Rule scores as values of a semiring, shared by all sentences that are scored with them.
+#[derive(Clone, Debug)]
+pub struct RuleValues<S: Semiring> {
+    pub(crate) rules: Vec<S::Value>,
+    /// `Finish` rules in the shape of open composites, by side of the argument.
+    pub(crate) finish: [Vec<S::Value>; 2],
+}
+
+impl<S: Semiring> RuleValues<S> {
+    /// Lifts the scores. Cost: one step per rule.
+    #[must_use]
+    pub fn new(grammar: &Grammar, scores: &[f32]) -> Self {
+        let rules: Vec<S::Value> = scores.iter().map(|&score| S::lift(f64::from(score))).collect();
+        let table = |side: usize| {
+            grammar.finish[side].iter().map(|&rule| rules.get(rule as usize).copied().unwrap_or(S::ZERO)).collect()
+        };
+        Self { finish: [table(0), table(1)], rules }
+    }
+}
+
+/// What a cell holds at all, so that empty parts are not looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Live {
+    pub closed: bool,
+    pub composite: [bool; 2],
+    pub open: bool,
+    pub partial: bool,
+    pub list: bool,
+}
+
+/// A filled chart.
+#[derive(Clone, Debug)]
+pub struct TypedChart<S: Semiring> {
+    pub(crate) layout: Layout,
+    pub(crate) values: Vec<S::Value>,
+    pub(crate) live: Vec<Live>,
+    /// Logarithms by which each position's values are scaled down, so that linear space suffices.
+    pub(crate) scales: Vec<f64>,
+    pub(crate) root: S::Value,
+}
+
+/// A sentence to be put into a chart: what it is made of, and its scores.
+#[derive(Clone, Copy, Debug)]
+pub struct Input<'a> {
+    /// The domain.
+    pub domain: &'a Domain,
+    /// Its grammar.
+    pub grammar: &'a Grammar,
+    /// The leaves.
+    pub lattice: &'a Lattice,
+    /// The scores, already checked.
+    pub scores: Scores<'a>,
+}
+
+impl<S: Semiring> TypedChart<S> {
+    /// Fills a chart. `scales` is zero for semirings that need no scaling.
+    pub(crate) fn fill(input: &Input<'_>, rules: &RuleValues<S>, scales: Vec<f64>) -> Self {
+        let layout = Layout::new(input.grammar);
+        let n = input.lattice.n_positions();
+        let mut chart = Self {
+            values: vec![S::ZERO; input.lattice.n_cells() * layout.stride],
+            live: vec![Live::default(); input.lattice.n_cells()],
+            layout,
+            scales,
+            root: S::ZERO,
+        };
+        for length in 1..=n {
+            for p in 0..=n - length {
+                chart.cell(input, rules, p, p + length);
+            }
+        }
+        chart.root = chart.sum_roots(input, rules);
+        chart
+    }
+
+    /// The value of all complete programs.
+    #[must_use]
+    pub fn root(&self) -> S::Value {
+        self.root
+    }
+
+    fn cell(&mut self, input: &Input<'_>, rules: &RuleValues<S>, p: usize, q: usize) {
+        let lattice = input.lattice;
+        let at = lattice.cell(p, q);
+        let stride = self.layout.stride;
+        let (done, rest) = self.values.split_at_mut(at * stride);
+        let target = &mut rest[..stride];
+        let mut live = Live::default();
+        if q - p > 1 {
+            let shorter = lattice.cell(p, q - 1) * stride;
+            let skip = S::lift(-self.scales[q - 1]);
+            for (to, from) in target[self.layout.leaves.clone()].iter_mut().zip(&done[shorter..]) {
+                *to = S::times(*from, skip);
+            }
+        }
+        let offset: f64 = self.scales[p..q].iter().sum();
+        for leaf in lattice.leaves_ending(p, q) {
+            add_leaf::<S>(input, &self.layout, leaf, offset, target);
+        }
+        let merge = Merge { grammar: input.grammar, layout: &self.layout, rules, is_whole: q - p == lattice.n_positions() };
+        for split in p + 1..q {
+            let (left, right) = (lattice.cell(p, split), lattice.cell(split, q));
+            let left = Part { values: &done[left * stride..][..stride], live: self.live[left] };
+            let right = Part { values: &done[right * stride..][..stride], live: self.live[right] };
+            merge.run(left, right, target, &mut live);
+        }
+        if let Some(&join) = input.scores.joins.get(at) {
+            let join = S::lift(f64::from(join));
+            let layout = &self.layout;
+            for range in [&layout.list, &layout.raw, &layout.partial, &layout.composite[0], &layout.composite[1]] {
+                target[range.clone()].iter_mut().for_each(|value| *value = S::times(*value, join));
+            }
+        }
+        merge.finish(target, &mut live);
+        self.live[at] = live;
+    }
+
+    fn sum_roots(&self, input: &Input<'_>, rules: &RuleValues<S>) -> S::Value {
+        let n = input.lattice.n_positions();
+        let mut skipped = S::ONE;
+        let mut sum = S::ZERO;
+        for p in 0..n {
+            let cell = input.lattice.cell(p, n) * self.layout.stride;
+            for &(ty, rule) in &input.grammar.roots {
+                let closed = self.values[cell + self.layout.closed.start + ty.index()];
+                sum = S::plus(sum, S::times(S::times(closed, rules.rules[rule as usize]), skipped));
+            }
+            skipped = S::times(skipped, S::lift(-self.scales[p]));
+        }
+        sum
+    }
+}
+
+/// Adds a leaf in all its frames and usages.
+fn add_leaf<S: Semiring>(input: &Input<'_>, layout: &Layout, leaf: usize, offset: f64, target: &mut [S::Value]) {
+    let scores = &input.scores.leaves[leaf * N_USAGES..][..N_USAGES];
+    let value = |usage: Usage| S::lift(f64::from(scores[usage.index()]) - offset);
+    let constant = &input.domain.constants()[input.lattice.leaves()[leaf].constant];
+    for frame in constant.frames.clone() {
+        let mut add = |at: usize, usage: Usage| target[at] = S::plus(target[at], value(usage));
+        match input.grammar.leaf_symbol[frame as usize] {
+            LeafSymbol::Dead => {}
+            LeafSymbol::Closed(ty) => add(layout.leaf_closed.start + ty.index(), Usage::Closed),
+            LeafSymbol::Unary(id) => {
+                for usage in &Usage::ALL[1..] {
+                    add(layout.unary[unary_slot(*usage)].start + id as usize, *usage);
+                }
+            }
+            LeafSymbol::Function(id) => {
+                add(layout.function[0].start + id as usize, Usage::ApplyLeft);
+                add(layout.function[1].start + id as usize, Usage::ApplyRight);
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Part<'a, V> {
+    values: &'a [V],
+    live: Live,
+}
+
+struct Merge<'a, S: Semiring> {
+    grammar: &'a Grammar,
+    layout: &'a Layout,
+    rules: &'a RuleValues<S>,
+    /// Nothing comes after the whole sentence: what is still open there is lost.
+    is_whole: bool,
+}
+
+impl<S: Semiring> Merge<'_, S> {
+    fn run(&self, left: Part<'_, S::Value>, right: Part<'_, S::Value>, target: &mut [S::Value], live: &mut Live) {
+        if right.live.closed {
+            self.apply(left.values, right.values, Side::Right, target);
+            self.fill(left, right, Side::Right, target, live);
+        }
+        if left.live.closed {
+            self.apply(right.values, left.values, Side::Left, target);
+            self.fill(right, left, Side::Left, target, live);
+        }
+        // A composite takes its argument on the side opposite to its last function.
+        if right.live.composite[Side::Left as usize] && left.live.closed {
+            self.complete(right.values, left.values, Side::Left, target);
+        }
+        if left.live.composite[Side::Right as usize] && right.live.closed {
+            self.complete(left.values, right.values, Side::Right, target);
+        }
+        if !self.is_whole && right.live.open {
+            self.compose(left.values, right.values, Side::Right, target, live);
+        }
+        if !self.is_whole && left.live.open {
+            self.compose(right.values, left.values, Side::Left, target, live);
+        }
+        self.gather(left, right, target, live);
+    }
+
+    fn add(target: &mut [S::Value], at: usize, value: S::Value) {
+        target[at] = S::plus(target[at], value);
+    }
+
+    /// Rule (1): a leaf is applied to the argument on `side`.
+    fn apply(&self, function: &[S::Value], argument: &[S::Value], side: Side, target: &mut [S::Value]) {
+        let usage = if side == Side::Left { Usage::ApplyLeft } else { Usage::ApplyRight };
+        let leaves = &function[self.layout.unary[unary_slot(usage)].clone()];
+        let accepted = &argument[self.layout.accepted.clone()];
+        let raw = &mut target[self.layout.raw.clone()];
+        for (unary, &leaf) in self.grammar.unaries.iter().zip(leaves) {
+            let rule = self.rules.rules[unary.apply[side as usize] as usize];
+            let value = S::times(S::times(leaf, rule), accepted[unary.slot as usize]);
+            Self::add(raw, unary.result.index(), value);
+        }
+    }
+
+    /// Rule (2): a leaf is composed with what is open on `side`.
+    fn compose(&self, function: &[S::Value], inner: &[S::Value], side: Side, target: &mut [S::Value], live: &mut Live) {
+        let usage = if side == Side::Left { Usage::ComposeLeft } else { Usage::ComposeRight };
+        // The side of the function is opposite to that of what it is composed with.
+        let own_side = if side == Side::Left { Side::Right } else { Side::Left };
+        let leaves = &function[self.layout.unary[unary_slot(usage)].clone()];
+        let open = &inner[self.layout.open.clone()];
+        let width = self.grammar.n_columns;
+        let composite = &mut target[self.layout.composite[own_side as usize].clone()];
+        for (unary, &leaf) in self.grammar.unaries.iter().zip(leaves) {
+            if leaf == S::ZERO {
+                continue;
+            }
+            let value = S::times(leaf, self.rules.rules[unary.compose[side as usize] as usize]);
+            let Some(row) = self.grammar.row_of[unary.result.index()] else { continue };
+            let from = &open[unary.slot as usize * width..][..width];
+            let to = &mut composite[row as usize * width..][..width];
+            for (to, &from) in to.iter_mut().zip(from) {
+                *to = S::plus(*to, S::times(value, from));
+            }
+            live.composite[own_side as usize] = true;
+        }
+    }
+
+    /// Rule (3): an open composite gets its argument on `side`.
+    fn complete(&self, function: &[S::Value], argument: &[S::Value], side: Side, target: &mut [S::Value]) {
+        // The composite whose last function is on the side of the argument.
+        let composite = &function[self.layout.composite[side as usize].clone()];
+        let accepted = &argument[self.layout.accepted.clone()];
+        let width = self.grammar.n_columns;
+        let finish = &self.rules.finish[side as usize];
+        for (row, &ty) in self.grammar.result_rows.iter().enumerate() {
+            let values = &composite[row * width..][..width];
+            let rules = &finish[row * width..][..width];
+            let mut lanes = [S::ZERO; crate::grammar::LANES];
+            for ((values, rules), accepted) in values
+                .as_chunks::<{ crate::grammar::LANES }>()
+                .0
+                .iter()
+                .zip(rules.as_chunks::<{ crate::grammar::LANES }>().0)
+                .zip(accepted.as_chunks::<{ crate::grammar::LANES }>().0)
+            {
+                for lane in 0..crate::grammar::LANES {
+                    let value = S::times(S::times(values[lane], rules[lane]), accepted[lane]);
+                    lanes[lane] = S::plus(lanes[lane], value);
+                }
+            }
+            let sum = lanes.into_iter().fold(S::ZERO, S::plus);
+            Self::add(target, self.layout.raw.start + ty.index(), sum);
+        }
+    }
+
+    /// Rule (4): functions of several slots take an argument on `side`.
+    fn fill(&self, function: Part<'_, S::Value>, argument: Part<'_, S::Value>, side: Side, target: &mut [S::Value], live: &mut Live) {
+        let closed = &argument.values[self.layout.closed.clone()];
+        let mut step = |fill: &Fill, from: S::Value| {
+            if from == S::ZERO {
+                return;
+            }
+            let value = S::times(S::times(from, self.rules.rules[fill.rule as usize]), closed[fill.argument.index()]);
+            match fill.to {
+                FillResult::Done(ty) => Self::add(target, self.layout.raw.start + ty.index(), value),
+                FillResult::Partial(id) => {
+                    live.partial |= value != S::ZERO;
+                    Self::add(target, self.layout.partial.start + id as usize, value);
+                }
+            }
+        };
+        let leaves = &function.values[self.layout.function[side as usize].clone()];
+        for fill in &self.grammar.leaf_fills[side as usize] {
+            step(fill, leaves[fill.from as usize]);
+        }
+        if function.live.partial {
+            let partials = &function.values[self.layout.partial.clone()];
+            for fill in &self.grammar.partial_fills[side as usize] {
+                step(fill, partials[fill.from as usize]);
+            }
+        }
+    }
+
+    /// Rule (5): values join values, and values meet what they are applied to.
+    fn gather(&self, left: Part<'_, S::Value>, right: Part<'_, S::Value>, target: &mut [S::Value], live: &mut Live) {
+        for (id, gathering) in self.grammar.gatherings.iter_enumerated() {
+            let at = |range: &Range<usize>| range.start + id.index();
+            let rule = |rule: u32| self.rules.rules[rule as usize];
+            let accepted = |part: Part<'_, S::Value>| part.values[self.layout.accepted.start + gathering.over as usize];
+            if right.live.list {
+                let list = right.values[at(&self.layout.list)];
+                let element = left.values[at(&self.layout.element)];
+                let longer = S::times(S::times(element, rule(gathering.gather)), list);
+                live.list |= longer != S::ZERO;
+                Self::add(target, at(&self.layout.list), longer);
+                let applied = S::times(S::times(list, rule(gathering.apply[0])), accepted(left));
+                Self::add(target, self.layout.raw.start + gathering.result.index(), applied);
+            }
+            if left.live.list {
+                let list = left.values[at(&self.layout.list)];
+                let applied = S::times(S::times(list, rule(gathering.apply[1])), accepted(right));
+                Self::add(target, self.layout.raw.start + gathering.result.index(), applied);
+            }
+        }
+    }
+
+    /// What is left to do once all splits are merged: leaves, rule (6), and the sums that longer cells read.
+    fn finish(&self, target: &mut [S::Value], live: &mut Live) {
+        let (grammar, layout) = (self.grammar, self.layout);
+        for ty in 0..grammar.n_types {
+            let leaf = target[layout.leaf_closed.start + ty];
+            if leaf == S::ZERO {
+                continue;
+            }
+            Self::add(target, layout.raw.start + ty, leaf);
+            if let Some(id) = grammar.gathering_of[ty] {
+                Self::add(target, layout.element.start + id.index(), leaf);
+                Self::add(target, layout.list.start + id.index(), leaf);
+                live.list = true;
+            }
+        }
+        for (id, gathering) in grammar.gatherings.iter_enumerated() {
+            if let Some(close) = gathering.close {
+                let value = S::times(target[layout.list.start + id.index()], self.rules.rules[close as usize]);
+                Self::add(target, layout.raw.start + gathering.result.index(), value);
+            }
+        }
+        target.copy_within(layout.raw.clone(), layout.closed.start);
+        for step in &grammar.implicit {
+            let sum = Self::sum_types(target, layout.raw.start, &grammar.accepted[step.slot as usize]);
+            let value = S::times(sum, self.rules.rules[step.rule as usize]);
+            Self::add(target, layout.closed.start + step.result.index(), value);
+        }
+        live.closed = target[layout.closed.clone()].iter().any(|&value| value != S::ZERO);
+        for (slot, types) in grammar.accepted.iter().enumerate() {
+            target[layout.accepted.start + slot] = Self::sum_types(target, layout.closed.start, types);
+        }
+        if !self.is_whole && grammar.options.discontinuity != crate::grammar::Discontinuity::None {
+            self.finish_open(target, live);
+        }
+    }
+
+    fn sum_types(values: &[S::Value], start: usize, types: &[spanwise_lang::TypeId]) -> S::Value {
+        types.iter().fold(S::ZERO, |sum, ty| S::plus(sum, values[start + ty.index()]))
+    }
+
+    /// Everything open, by the slot type that accepts it.
+    fn finish_open(&self, target: &mut [S::Value], live: &mut Live) {
+        let (grammar, layout) = (self.grammar, self.layout);
+        let width = grammar.n_columns;
+        let (before, open) = target.split_at_mut(layout.open.start);
+        let is_open = grammar.options.discontinuity == crate::grammar::Discontinuity::Open;
+        for side in [0, 1] {
+            if !is_open || !live.composite[side] {
+                continue;
+            }
+            live.open = true;
+            for (slot, rows) in grammar.accepted_rows.iter().enumerate() {
+                let to = &mut open[slot * width..][..width];
+                for &row in rows {
+                    let from = &before[layout.composite[side].start + row as usize * width..][..width];
+                    for (to, &from) in to.iter_mut().zip(from) {
+                        *to = S::plus(*to, from);
+                    }
+                }
+            }
+        }
+        let mut add = |value: S::Value, column: u16, result: spanwise_lang::TypeId| {
+            if value != S::ZERO {
+                live.open = true;
+                for &slot in &grammar.accepting[result.index()] {
+                    Self::add(open, slot as usize * width + column as usize, value);
+                }
+            }
+        };
+        for (id, unary) in grammar.unaries.iter().enumerate() {
+            add(before[layout.unary[unary_slot(Usage::Inner)].start + id], unary.slot, unary.result);
+        }
+        if is_open {
+            for &(partial, column, row) in &grammar.open_partials {
+                add(before[layout.partial.start + partial as usize], column, grammar.result_rows[row as usize]);
+            }
+        }
+    }
+}

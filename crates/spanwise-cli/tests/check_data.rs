@@ -1,0 +1,237 @@
+//! `spanwise check` on examples.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use common::{Room, TINY, example, no_python};
+use serde_json::json;
+
+/// Two good examples, then one for each way in which a program can be wrong.
+fn mixed() -> String {
+    [
+        ("turn on the reading lamp", "do(on(lamp('desk')))"),
+        ("darkness", "do(off(lamp('hall')))"),
+        ("huh", "do(dim(lamp('hall')))"),
+        ("huh", "do(on(lamp('attic')))"),
+        ("huh", "do(on(lamp('hall'), lamp('desk')))"),
+        ("huh", "do(on(on(lamp('hall'))))"),
+        ("huh", "on(lamp('hall'))"),
+        ("huh", "do(lamp('hall'))"),
+        ("huh", "do(on(lamp('hall'))"),
+    ]
+    .map(|(utterance, program)| example(utterance, program))
+    .concat()
+}
+
+#[test]
+fn good_data_exits_with_0_and_a_table() {
+    let room = Room::with_lamps();
+    room.write("d.jsonl", example("turn on the reading lamp", "do(on(lamp('desk')))"));
+    let outcome = room.run(["check", "lamps.toml", "d.jsonl"]).exits(0);
+    assert_eq!(outcome.stderr, "");
+    outcome.prints(["examples", "well-typed       1      100.0 %", "[lamp]", "never used here: off, both"]);
+}
+
+#[test]
+fn every_kind_of_wrong_program_is_counted_and_shown_with_its_line() {
+    let room = Room::with_lamps();
+    room.write("d.jsonl", mixed());
+    let outcome = room.run(["check", "lamps.toml", "d.jsonl"]).exits(1);
+    outcome.prints([
+        "unknown constant `dim` in 1 programs",
+        "d.jsonl:3: unknown constant: unknown constant `dim`",
+        "d.jsonl:4: unknown entity: `lamp('attic')`",
+        "d.jsonl:5: wrong arguments: `on` with 2 arguments, expected on(Lamp)",
+        "d.jsonl:6: types do not fit: `on` of (Task), expected (Lamp)",
+        "d.jsonl:7: not wrapped",
+        "d.jsonl:8: not a root type",
+        "d.jsonl:9: syntax: column 3: this parenthesis is never closed",
+    ]);
+}
+
+#[test]
+fn json_holds_the_counts_and_the_failures() {
+    let room = Room::with_lamps();
+    room.write("d.jsonl", mixed());
+    let report = room.run(["check", "lamps.toml", "d.jsonl", "--json"]).exits(1).json();
+    let counts = ["examples", "programs", "typed", "ambiguous"].map(|key| report[key].as_u64().unwrap());
+    assert_eq!(counts, [9, 9, 2, 0]);
+    let one_each = json!({"not a root type": 1, "not wrapped": 1, "syntax": 1, "types do not fit": 1,
+        "unknown constant": 1, "unknown entity": 1, "wrong arguments": 1});
+    assert_eq!(report["problems"], one_each);
+    assert_eq!(report["unknown_constants"], json!({"dim": 1}));
+    assert_eq!((&report["domain"], &report["type_system"]), (&json!("lamps"), &json!(null)));
+    assert_eq!(report["predicates"], json!({"uses": 2, "said": 1}));
+    assert_eq!(report["entities"], json!({"uses": 2, "said": 1}));
+    assert_eq!(report["answers"], json!(null));
+    let failures = report["failures"].as_array().unwrap();
+    let lines: Vec<u64> = failures.iter().map(|failure| failure["line"].as_u64().unwrap()).collect();
+    assert_eq!(lines, [3, 4, 5, 6, 7, 8, 9]);
+    assert_eq!(failures[0]["file"], "d.jsonl");
+    assert_eq!(failures[0]["program"], "do(dim(lamp('hall')))");
+}
+
+#[test]
+fn json_without_data_describes_the_domain() {
+    let room = Room::with_lamps();
+    let report = room.run(["check", "lamps.toml", "--json"]).exits(0).json();
+    assert_eq!(
+        (&report["types"], &report["constants"], &report["examples"]),
+        (&json!(2), &json!(5), &json!(0))
+    );
+    let report = room.run(["check", "geo@paper", "--json"]).exits(0).json();
+    assert_eq!(report["type_system"], "paper");
+}
+
+#[test]
+fn a_type_system_decides_what_is_well_typed() {
+    let room = Room::new();
+    room.write("d.jsonl", example("is austin in texas", "answer(cityid('austin', 'tx'))"));
+    room.run(["check", "geo", "d.jsonl"]).exits(0).prints(["domain geo: "]);
+    room.run(["check", "geo@paper", "d.jsonl"]).exits(1).prints(["domain geo@paper: ", "d.jsonl:1: "]);
+}
+
+#[test]
+fn show_says_how_many_failures_are_printed() {
+    let room = Room::with_lamps();
+    room.write("d.jsonl", mixed());
+    let shown = |n| {
+        let outcome = room.run(["check", "lamps.toml", "d.jsonl", "--show", n]).exits(1);
+        let n_shown = outcome.stdout.matches("\nd.jsonl:").count();
+        (n_shown, outcome.stdout.contains("more failures"))
+    };
+    assert_eq!(shown("0"), (0, true));
+    assert_eq!(shown("2"), (2, true));
+    assert_eq!(shown("7"), (7, false));
+    assert_eq!(shown("1000000"), (7, false));
+    for n in ["-1", "x", "99999999999999999999"] {
+        room.run(["check", "lamps.toml", "d.jsonl", "--show", n]).exits(2);
+    }
+}
+
+#[test]
+fn several_files_are_checked_together_and_failures_name_theirs() {
+    let room = Room::with_lamps();
+    room.write("a.jsonl", example("a", "do(on(lamp('desk')))") + &example("b", "do(a)"));
+    room.write("b.jsonl", example("c", "do(b)"));
+    let outcome = room.run(["check", "lamps.toml", "a.jsonl", "b.jsonl"]).exits(1);
+    outcome.prints(["a.jsonl:2: unknown constant", "b.jsonl:1: unknown constant"]);
+}
+
+#[test]
+fn examples_without_programs_are_counted_and_remarked() {
+    let room = Room::with_lamps();
+    room.write("d.jsonl", "{\"utterance\": \"a\"}\n{\"question\": \"b\", \"program\": null}\n");
+    let outcome = room.run(["check", "lamps.toml", "d.jsonl", "--json"]).exits(0);
+    let report = outcome.json();
+    assert_eq!((&report["examples"], &report["programs"]), (&json!(2), &json!(0)));
+    outcome.says(["note: no example has a program"]);
+}
+
+#[test]
+fn files_that_are_no_data_are_named_with_the_line() {
+    let room = Room::with_lamps();
+    let check = |content: &[u8], code: i32, text: &str| {
+        room.write("d.jsonl", content);
+        let outcome = room.run(["check", "lamps.toml", "d.jsonl"]).exits(code).says([text]);
+        assert_eq!(outcome.stdout, "", "{text}");
+    };
+    let good = example("a", "do(on(lamp('desk')))").repeat(2);
+    let with = |last: &[u8]| [good.as_bytes(), last].concat();
+    check(b"", 1, "d.jsonl is empty; expected one JSON object per line");
+    check(b"\n\r\n \n", 1, "d.jsonl is empty");
+    check(&with(b"oops\n"), 1, "d.jsonl:3:1: not valid JSON");
+    check(&with(b"{\"utterance\": \"a\",\n"), 1, "d.jsonl:3:18: not valid JSON");
+    check(&with(b"{\"utterance\": \"\xff\"}\n"), 1, "d.jsonl:3:16: not UTF-8");
+    check(&with(b"{\"utterance\": 3}\n"), 1, "d.jsonl:3: the field `utterance` must be a string");
+    check(&with(b"{\"utterance\": \"a\", \"program\": [1]}\n"), 1, "d.jsonl:3: the field `program`");
+    check(&with(b"{\"program\": \"x\"}\n"), 1, "d.jsonl:3: the example has no utterance");
+    check(&with(b"7\n"), 1, "d.jsonl:3: expected a JSON object, found a number");
+    check(b"[{\"utterance\": \"a\"}]", 1, "d.jsonl:1: this is a JSON array");
+    check(format!("{}{}", &good, "[".repeat(1 << 20)).as_bytes(), 1, "d.jsonl:3:");
+    room.run(["check", "lamps.toml", "missing.jsonl"]).exits(2).says(["cannot open missing.jsonl"]);
+    room.run(["check", "lamps.toml", "."]).exits(1).says(["cannot read ."]);
+}
+
+#[test]
+fn a_megabyte_on_one_line_is_checked_and_reported_in_short() {
+    let room = Room::with_lamps();
+    let long = "x".repeat(1 << 20);
+    room.write("d.jsonl", example(&long, "do(on(lamp('desk')))") + &example("b", &format!("do({long})")));
+    let outcome = room.run(["check", "lamps.toml", "d.jsonl"]).exits(1);
+    assert!(outcome.stdout.len() < 4000, "{} bytes", outcome.stdout.len());
+    outcome.prints(["d.jsonl:2: unknown constant"]);
+}
+
+#[test]
+fn programs_nested_ten_thousand_deep_are_typed() {
+    let room = Room::new();
+    let nested = |open: &str, leaf: &str, close: &str| {
+        format!("answer({}{leaf}{})", open.repeat(10_000), close.repeat(10_000))
+    };
+    let good = nested("state(next_to_2(", "stateid('texas')", "))");
+    let bad = nested("count(", "state(all)", ")");
+    room.write("d.jsonl", example("a", &good) + &example("b", &bad));
+    let report = room.run(["check", "geo", "d.jsonl", "--json"]).exits(1).json();
+    assert_eq!((&report["typed"], &report["problems"]), (&json!(1), &json!({"types do not fit": 1})));
+}
+
+#[test]
+fn byte_order_marks_and_windows_line_ends_in_data_are_fine() {
+    let room = Room::with_lamps();
+    let lines = (example("a", "do(on(lamp('desk')))").repeat(2)).replace('\n', "\r\n\r\n");
+    room.write("d.jsonl", format!("\u{feff}{lines}"));
+    assert_eq!(room.run(["check", "lamps.toml", "d.jsonl", "--json"]).exits(0).json()["typed"], 2);
+}
+
+// ---- --execute ----------------------------------------------------------------------------------------------
+
+#[test]
+fn answers_are_compared_when_asked_for() {
+    let room = Room::new();
+    let line = |answer: &str| {
+        json!({"utterance": "jump", "program": "i_jump()", "answer": answer}).to_string() + "\n"
+    };
+    room.write("same.jsonl", line("I_JUMP"));
+    room.write("other.jsonl", line("I_JUMP") + &line("I_RUN"));
+    let outcome = room.run(["check", "scan", "same.jsonl", "--execute", "--json"]).exits(0);
+    assert_eq!(outcome.json()["answers"], json!({"equal": 1, "different": 0, "failed": 0}));
+    let outcome = room.run(["check", "scan", "other.jsonl", "--execute", "--json"]).exits(1);
+    assert_eq!(outcome.json()["answers"], json!({"equal": 1, "different": 1, "failed": 0}));
+    room.run(["check", "scan", "other.jsonl", "--execute"])
+        .exits(1)
+        .prints(["other.jsonl:2: other answer: expected `I_RUN`, found `I_JUMP`"]);
+    // Nobody asked: answers are not looked at.
+    room.run(["check", "scan", "other.jsonl"]).exits(0);
+}
+
+#[test]
+fn programs_that_cannot_be_evaluated_are_failures() {
+    let room = Room::new();
+    let context = "cube rubber large red 0 0";
+    let line = |context: Option<&str>| {
+        json!({"question": "how many?", "program": "count(scene())", "answer": 1, "scene": context})
+            .to_string()
+            + "\n"
+    };
+    room.write("d.jsonl", line(Some(context)) + &line(None));
+    let outcome = room.run(["check", "clevr", "d.jsonl", "--execute", "--json"]).exits(1);
+    assert_eq!(outcome.json()["answers"], json!({"equal": 1, "different": 0, "failed": 1}));
+    assert_eq!(outcome.json()["failures"][0]["kind"], "not evaluated");
+}
+
+#[test]
+fn an_external_executor_answers_for_check_too() {
+    if no_python() {
+        return;
+    }
+    let room = Room::new();
+    let script = "import json, sys\nfor line in sys.stdin:\n    request = json.loads(line)\n    \
+        print(json.dumps({'id': request['id'], 'denotation': [7]}), flush=True)\n";
+    room.write("sub/run.py", script);
+    room.write("sub/d.toml", format!("{TINY}[executor]\ncommand = [\"python3\", \"run.py\"]\n"));
+    room.write("d.jsonl", json!({"utterance": "a", "program": "f(x)", "answer": [7]}).to_string());
+    let outcome = room.run(["check", "sub/d.toml", "d.jsonl", "--execute", "--json"]).exits(0);
+    assert_eq!(outcome.json()["answers"]["equal"], 1);
+}

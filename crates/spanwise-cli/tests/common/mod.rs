@@ -1,0 +1,270 @@
+//! A fresh folder for every test, and the `spanwise` binary run inside it.
+
+#![allow(dead_code, reason = "every test file uses its own part of this")]
+
+use serde_json::Value;
+use std::fs::{self, File};
+use std::io::{Read, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Nothing here takes so long; what does, hangs.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A small domain that uses a table beside it. It has no executor.
+pub(crate) const LAMPS: &str = r#"name = "lamps"
+types = ["Lamp", "Task"]
+
+[root]
+types = ["Task"]
+wrap = "do({})"
+
+[constants]
+on = "Lamp -> Task"
+off = "Lamp -> Task"
+both = "Task, Task -> Task"
+
+[lexicon]
+on = ["turn on", "light"]
+off = "turn off"
+
+[[entities]]
+class = "lamp"
+type = "Lamp"
+form = "lamp('{name}')"
+table = "lamps.tsv"
+"#;
+
+/// The table of [`LAMPS`].
+pub(crate) const LAMPS_TABLE: &str = "name\taliases\ndesk\treading\nhall\t\n";
+
+/// The smallest domain there is, without an executor.
+pub(crate) const TINY: &str =
+    "name = \"tiny\"\ntypes = [\"A\"]\n[root]\ntypes = [\"A\"]\n[constants]\nx = \"A\"\nf = \"A -> A\"\n";
+
+/// A folder of its own, gone at the end of the test.
+pub(crate) struct Room {
+    dir: tempfile::TempDir,
+}
+
+impl Room {
+    pub(crate) fn new() -> Self {
+        Self { dir: tempfile::tempdir().unwrap() }
+    }
+
+    /// A room with [`LAMPS`] in `lamps.toml` and its table.
+    pub(crate) fn with_lamps() -> Self {
+        let room = Self::new();
+        room.write("lamps.toml", LAMPS);
+        room.write("lamps.tsv", LAMPS_TABLE);
+        room
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// The values of a file of JSON lines.
+    pub(crate) fn json_lines(&self, name: &str) -> Vec<Value> {
+        json_lines(&self.read(name))
+    }
+
+    /// Everything in a folder of the room, hidden files too, sorted.
+    pub(crate) fn names(&self, folder: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.path(folder)).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|it| it.unwrap().file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    /// The command with these arguments, run in this folder.
+    pub(crate) fn call<const N: usize>(&self, args: [&str; N]) -> Call {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_spanwise"));
+        command.args(args).current_dir(self.dir.path());
+        Call { command, input: Vec::new(), stdout: None }
+    }
+
+    /// Runs the command with these arguments and nothing on its standard input.
+    pub(crate) fn run<const N: usize>(&self, args: [&str; N]) -> Outcome {
+        self.call(args).run()
+    }
+
+    /// Runs the command with `input` on its standard input.
+    pub(crate) fn feed<const N: usize>(&self, args: [&str; N], input: impl AsRef<[u8]>) -> Outcome {
+        self.call(args).input(input).run()
+    }
+}
+
+/// A run to come.
+pub(crate) struct Call {
+    command: Command,
+    input: Vec<u8>,
+    stdout: Option<File>,
+}
+
+impl Call {
+    pub(crate) fn input(mut self, input: impl AsRef<[u8]>) -> Self {
+        self.input = input.as_ref().to_vec();
+        self
+    }
+
+    /// Sends standard output to a file instead of keeping it.
+    pub(crate) fn stdout_to(mut self, file: File) -> Self {
+        self.stdout = Some(file);
+        self
+    }
+
+    pub(crate) fn arg(mut self, arg: impl AsRef<std::ffi::OsStr>) -> Self {
+        self.command.arg(arg);
+        self
+    }
+
+    pub(crate) fn run(mut self) -> Outcome {
+        let stdout = self.stdout.take().map_or_else(Stdio::piped, Stdio::from);
+        self.command.stdin(Stdio::piped()).stdout(stdout).stderr(Stdio::piped());
+        let mut child = self.command.spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let input = self.input;
+        // A command that does not read to the end closes the pipe, which is its right.
+        let writer = thread::spawn(move || drop(stdin.write_all(&input)));
+        let stdout = child.stdout.take().map(drain);
+        let stderr = drain(child.stderr.take().unwrap());
+        let code = wait(&mut child);
+        writer.join().unwrap();
+        let stdout = stdout.map(|thread| thread.join().unwrap()).unwrap_or_default();
+        Outcome { code, stdout, stderr: stderr.join().unwrap() }
+    }
+
+    /// Starts the command with pipes on all three streams.
+    pub(crate) fn spawn(mut self) -> Child {
+        self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        self.command.spawn().unwrap()
+    }
+}
+
+fn drain(mut source: impl Read + Send + 'static) -> thread::JoinHandle<String> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        source.read_to_end(&mut bytes).unwrap();
+        String::from_utf8(bytes).expect("everything printed is UTF-8")
+    })
+}
+
+/// The exit code of a child; a child that hangs is killed and fails the test.
+pub(crate) fn wait(child: &mut Child) -> Option<i32> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status.code();
+        }
+        if Instant::now() > deadline {
+            child.kill().unwrap();
+            panic!("the command hangs");
+        }
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// What a run came to.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    /// `None` when a signal ended it.
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Outcome {
+    /// Checks the exit code, and that nothing panicked on the way to it.
+    #[track_caller]
+    pub(crate) fn exits(self, code: i32) -> Self {
+        assert!(!self.stderr.contains("panicked"), "{}", self.shown());
+        assert_eq!(self.code, Some(code), "{}", self.shown());
+        self
+    }
+
+    /// Checks that standard error holds each of these texts.
+    #[track_caller]
+    pub(crate) fn says<const N: usize>(self, texts: [&str; N]) -> Self {
+        for text in texts {
+            assert!(self.stderr.contains(text), "expected `{text}` on standard error\n{}", self.shown());
+        }
+        self
+    }
+
+    /// Checks that standard output holds each of these texts.
+    #[track_caller]
+    pub(crate) fn prints<const N: usize>(self, texts: [&str; N]) -> Self {
+        for text in texts {
+            assert!(self.stdout.contains(text), "expected `{text}` on standard output\n{}", self.shown());
+        }
+        self
+    }
+
+    /// Standard output as JSON lines.
+    #[track_caller]
+    pub(crate) fn replies(&self) -> Vec<Value> {
+        json_lines(&self.stdout)
+    }
+
+    /// Standard output as one JSON value.
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}\n{}", self.shown()))
+    }
+
+    fn shown(&self) -> String {
+        let short = |text: &str| text.chars().take(2000).collect::<String>();
+        format!("exit {:?}\nstdout: {}\nstderr: {}", self.code, short(&self.stdout), short(&self.stderr))
+    }
+}
+
+#[track_caller]
+pub(crate) fn json_lines(text: &str) -> Vec<Value> {
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
+        .collect()
+}
+
+/// One line of data.
+pub(crate) fn example(utterance: &str, program: &str) -> String {
+    serde_json::json!({ "utterance": utterance, "program": program }).to_string() + "\n"
+}
+
+/// Whether a test must be left out because Python is not there, which is then said.
+pub(crate) fn no_python() -> bool {
+    let found = Command::new("python3").arg("--version").stdout(Stdio::null()).status();
+    let is_missing = !found.is_ok_and(|status| status.success());
+    if is_missing {
+        skipped("there is no python3 to write an executor in");
+    }
+    is_missing
+}
+
+/// The folder with the real data sets; `None`, and a line that says so, where it is not there.
+pub(crate) fn releases() -> Option<&'static Path> {
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data"));
+    if !folder.is_dir() {
+        skipped("the data sets are not there");
+        return None;
+    }
+    Some(folder)
+}
+
+fn skipped(why: &str) {
+    // Straight to the stream: what the print macros write is hidden when a test passes.
+    let _ = writeln!(std::io::stderr(), "skipped: {why}");
+}

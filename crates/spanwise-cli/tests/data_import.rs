@@ -1,0 +1,258 @@
+//! `spanwise data import` on small releases made by hand. The real ones are in `releases.rs`.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod common;
+
+use common::Room;
+use serde_json::{Value, json};
+
+/// A question about the number of things, as CLEVR's own files have it.
+fn question(image: u64) -> Value {
+    let program = json!([
+        {"function": "scene", "inputs": [], "value_inputs": []},
+        {"function": "filter_color", "inputs": [0], "value_inputs": ["red"]},
+        {"function": "count", "inputs": [1], "value_inputs": []},
+    ]);
+    json!({"question": "How many red things?", "image_index": image, "answer": "1", "program": program})
+}
+
+fn scene(image: u64) -> Value {
+    let object = json!({"shape": "cube", "material": "metal", "size": "small", "color": "red"});
+    let nobody = json!([[]]);
+    let relationships = json!({"left": nobody, "right": nobody, "front": nobody, "behind": nobody});
+    json!({"image_index": image, "objects": [object], "relationships": relationships})
+}
+
+fn write_clevr(room: &Room, questions: &[Value], scenes: &[Value]) {
+    room.write("q.json", json!({"info": {"split": "mine"}, "questions": questions}).to_string());
+    room.write("s.json", json!({"scenes": scenes}).to_string());
+}
+
+/// A corpus of `n` records with three templates, and its first ids.
+fn write_geo(room: &Room, n: usize, n_train: usize) {
+    let record = |id: usize| {
+        let program = match id % 3 {
+            0 => format!("answer(capital(stateid('s{id}')))"),
+            1 => format!("answer(largest(city(loc_2(stateid('s{id}')))))"),
+            _ => format!("answer(len(riverid('r {id}')))"),
+        };
+        format!("id:{id}\nnl:what 's thing {id} ?\nmrl:{program}\nproductions:\n*n:x\n\n")
+    };
+    room.write("geo.corpus", (0..n).map(record).collect::<String>());
+    room.write("train.ids", (0..n_train).map(|id| format!("{id}\n")).collect::<String>());
+}
+
+// ---- scan ---------------------------------------------------------------------------------------------------
+
+#[test]
+fn one_scan_file_becomes_one_file() {
+    let room = Room::new();
+    room.write("tasks.txt", "\u{feff}IN: run left OUT: I_TURN_LEFT I_RUN\r\n\r\nIN: jump OUT: I_JUMP\n");
+    room.run(["data", "import", "scan", "tasks.txt", "--out", "o.jsonl"])
+        .exits(0)
+        .says(["2 examples to o.jsonl"]);
+    assert_eq!(
+        room.read("o.jsonl"),
+        "{\"utterance\":\"run left\",\"program\":\"i_run ( i_left )\",\"answer\":\"I_TURN_LEFT I_RUN\"}\n\
+         {\"utterance\":\"jump\",\"program\":\"i_jump ( )\",\"answer\":\"I_JUMP\"}\n"
+    );
+    room.run(["check", "scan", "o.jsonl", "--execute"]).exits(0);
+}
+
+#[test]
+fn a_train_and_a_test_file_become_three_and_a_fifth_of_train_is_dev() {
+    let room = Room::new();
+    let verbs = ["walk", "look", "run", "jump"];
+    let train = (0..11).map(|n| format!("IN: {} OUT: I_{}\n", verbs[n % 4], verbs[n % 4].to_uppercase()));
+    room.write("train.txt", train.collect::<String>());
+    room.write("test.txt", "IN: turn left OUT: I_TURN_LEFT\n");
+    room.run(["data", "import", "scan", "train.txt", "test.txt", "--out", "a/b"]).exits(0);
+    let sizes = ["train", "dev", "test"].map(|name| room.json_lines(&format!("a/b/{name}.jsonl")).len());
+    assert_eq!(sizes, [9, 2, 1]);
+    assert_eq!(room.names("a/b").len(), 3);
+}
+
+#[test]
+fn a_broken_scan_file_is_named_with_the_line_and_leaves_no_output() {
+    let room = Room::new();
+    let check = |content: &[u8], texts: [&str; 2]| {
+        room.write("t.txt", content);
+        room.run(["data", "import", "scan", "t.txt", "--out", "o.jsonl"]).exits(1).says(texts);
+        assert_eq!(room.names("."), ["t.txt"]);
+    };
+    let good = "IN: jump OUT: I_JUMP\n";
+    check(format!("{good}IN: hop OUT: I_JUMP\n").as_bytes(), ["t.txt", "line 2"]);
+    check(format!("{good}\njump\n").as_bytes(), ["t.txt", "line 3: expected `IN: command OUT: actions`"]);
+    check(format!("{good}{}\n", "x".repeat(1 << 20)).as_bytes(), ["t.txt", "line 2"]);
+    check(b"IN: jump\xff OUT: I_JUMP\n", ["t.txt:1", "not valid UTF-8"]);
+    check(b"\n\n", ["t.txt", "no example found"]);
+    let outcome = room.run(["data", "import", "scan", "t.txt", "missing.txt", "--out", "o"]).exits(2);
+    outcome.says(["cannot read missing.txt: there is no such file"]);
+    room.run(["data", "import", "scan", ".", "--out", "o"]).exits(2).says(["cannot read ."]);
+    assert_eq!(room.names("."), ["t.txt"]);
+}
+
+#[test]
+fn what_was_there_before_a_failure_is_still_there_after_it() {
+    let room = Room::new();
+    room.write("bad.txt", "IN: hop OUT: I_JUMP\n");
+    room.write("o.jsonl", "mine");
+    room.run(["data", "import", "scan", "bad.txt", "--out", "o.jsonl"]).exits(1);
+    assert_eq!(
+        (room.names("."), room.read("o.jsonl").as_str()),
+        (vec!["bad.txt".into(), "o.jsonl".into()], "mine")
+    );
+}
+
+#[test]
+fn outputs_that_cannot_be_written_are_named_and_nothing_is_left_behind() {
+    let room = Room::new();
+    room.write("t.txt", "IN: jump OUT: I_JUMP\n");
+    for (out, text) in [
+        (".", "it is a directory"),
+        ("missing/o.jsonl", "no such file or directory"),
+        ("t.txt/o.jsonl", "cannot write t.txt/o.jsonl"),
+        ("/dev/full", "No space left on device"),
+    ] {
+        room.run(["data", "import", "scan", "t.txt", "--out", out]).exits(1).says([
+            "cannot write",
+            out,
+            text,
+        ]);
+    }
+    room.run(["data", "import", "scan", "t.txt", "t.txt", "--out", "t.txt"])
+        .exits(1)
+        .says(["the folder t.txt"]);
+    assert_eq!(room.names("."), ["t.txt"]);
+    room.run(["data", "import", "scan", "t.txt", "--out", "/dev/null"]).exits(0);
+    room.run(["data", "import", "scan", "t.txt"]).exits(2).says(["--out"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_output_that_is_a_link_stays_one_and_keeps_its_permissions() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let room = Room::new();
+    room.write("t.txt", "IN: jump OUT: I_JUMP\n");
+    room.write("real.jsonl", "old");
+    std::fs::set_permissions(room.path("real.jsonl"), std::fs::Permissions::from_mode(0o600)).unwrap();
+    std::os::unix::fs::symlink("real.jsonl", room.path("link.jsonl")).unwrap();
+    room.run(["data", "import", "scan", "t.txt", "--out", "link.jsonl"]).exits(0);
+    assert!(room.path("link.jsonl").is_symlink() && room.read("real.jsonl").contains("I_JUMP"));
+    let mode = room.path("real.jsonl").metadata().unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+// ---- geo ----------------------------------------------------------------------------------------------------
+
+#[test]
+fn a_geo_corpus_becomes_three_divisions_of_the_same_examples() {
+    let room = Room::new();
+    write_geo(&room, 30, 20);
+    room.run(["data", "import", "geo", "geo.corpus", "train.ids", "--out", "o"]).exits(0);
+    assert_eq!(room.names("o").len(), 9);
+    for suffix in ["", "_template", "_length"] {
+        let sides = ["train", "dev", "test"].map(|name| room.json_lines(&format!("o/{name}{suffix}.jsonl")));
+        let mut all: Vec<String> = sides.iter().flatten().map(|it| it["utterance"].to_string()).collect();
+        all.sort();
+        all.dedup();
+        assert_eq!((all.len(), sides.iter().map(Vec::len).sum::<usize>()), (30, 30), "{suffix}");
+        assert_eq!(sides[1].len(), 2, "dev{suffix}");
+    }
+    let test = room.json_lines("o/test.jsonl");
+    assert_eq!(
+        test[0],
+        json!({"utterance": "what's thing 20 ?", "program": "answer ( len ( riverid ( 'r 20' ) ) )"})
+    );
+    let before = room.read("o/train_template.jsonl");
+    room.run(["data", "import", "geo", "geo.corpus", "train.ids", "--out", "o"]).exits(0);
+    assert_eq!(room.read("o/train_template.jsonl"), before);
+}
+
+#[test]
+fn a_broken_geo_corpus_is_named_with_the_line_and_leaves_no_folder() {
+    let room = Room::new();
+    let check = |corpus: &[u8], ids: &[u8], texts: [&str; 2]| {
+        room.write("c", corpus);
+        room.write("ids", ids);
+        room.run(["data", "import", "geo", "c", "ids", "--out", "o"]).exits(1).says(texts);
+        assert_eq!(room.names("."), ["c", "ids"]);
+    };
+    let good = "id:1\nnl:q\nmrl:f(x)\nid:2\nnl:q\nmrl:g(x)\n";
+    check(b"", b"", ["c", "no example found"]);
+    check(b"id:1\nmrl:f(x)\n", b"1", ["c", "line 2 of the corpus"]);
+    check(b"id:1\nnl:q\nmrl:f(x\n", b"", ["c", "line 3 of the corpus"]);
+    check(b"id:1\nnl:\xff\nmrl:f(x)\n", b"", ["c:2", "not valid UTF-8"]);
+    check(good.as_bytes(), b"1\n\n7\n", ["line 3 of the train ids", "no record with id `7`"]);
+    check(good.as_bytes(), b"\xff", ["ids:1", "not valid UTF-8"]);
+    check(good.as_bytes(), b"", ["nothing is left for training", "error"]);
+    room.run(["data", "import", "geo", "c", "missing", "--out", "o"])
+        .exits(2)
+        .says(["missing: there is no such"]);
+    room.run(["data", "import", "geo", "c", "--out", "o"]).exits(2).says(["<TRAIN_IDS>"]);
+    assert_eq!(room.names("."), ["c", "ids"]);
+}
+
+// ---- clevr --------------------------------------------------------------------------------------------------
+
+#[test]
+fn clevr_questions_get_their_programs_and_scenes() {
+    let room = Room::new();
+    write_clevr(&room, &[question(4), question(2)], &[scene(2), scene(4)]);
+    let outcome = room.run(["data", "import", "clevr", "q.json", "--scenes", "s.json", "--out", "o.jsonl"]);
+    outcome.exits(0).says(["2 examples to o.jsonl"]);
+    let examples = room.json_lines("o.jsonl");
+    let expected = json!({"utterance": "How many red things?", "program": "count ( filter ( red , scene ( ) ) )",
+        "answer": "1", "context": "cube metal small red 0 0", "image_index": 4});
+    assert_eq!((&examples[0], &examples[1]["image_index"]), (&expected, &json!(2)));
+    room.run(["check", "clevr", "o.jsonl", "--execute"]).exits(0).prints(["answers equal"]);
+}
+
+#[test]
+fn clevr_questions_without_scenes_have_no_context() {
+    let room = Room::new();
+    write_clevr(&room, &[question(4), json!({"question": "Why?"})], &[]);
+    room.run(["data", "import", "clevr", "q.json", "--out", "o.jsonl"]).exits(0);
+    let examples = room.json_lines("o.jsonl");
+    assert!(examples[0].get("context").is_none() && examples[0].get("program").is_some());
+    assert_eq!(examples[1], json!({"utterance": "Why?"}));
+}
+
+#[test]
+fn broken_clevr_files_are_named_with_the_place_and_leave_no_output() {
+    let room = Room::new();
+    let check = |code: i32, texts: [&str; 2]| {
+        let outcome =
+            room.run(["data", "import", "clevr", "q.json", "--scenes", "s.json", "--out", "o.jsonl"]);
+        outcome.exits(code).says(texts);
+        assert_eq!(room.names("."), ["q.json", "s.json"]);
+    };
+    write_clevr(&room, &[question(0), question(1)], &[scene(0)]);
+    check(1, ["question 1", "no scene with `image_index` 1"]);
+    write_clevr(&room, &[question(0)], &[scene(0), scene(0)]);
+    check(1, ["scene 1", "another scene with `image_index` 0"]);
+    let mut unknown = question(0);
+    unknown["program"][1]["function"] = json!("filter_colour");
+    write_clevr(&room, &[question(0), unknown], &[scene(0)]);
+    check(1, ["question 1: step 1 of the program", "`filter_colour`"]);
+    let mut ahead = question(0);
+    ahead["program"][1]["inputs"] = json!([7]);
+    write_clevr(&room, &[ahead], &[scene(0)]);
+    check(1, ["question 0: step 1", "input 7 is not the number of an earlier step"]);
+    write_clevr(&room, &[json!(3)], &[scene(0)]);
+    check(1, ["question 0", "expected a JSON object"]);
+    write_clevr(&room, &[question(0)], &[scene(0)]);
+    room.write("q.json", "{\"questions\": [\n{\"question\": \"q\", \"image_index\": 0},\n{]}");
+    check(1, ["q.json", "not valid JSON at line 3"]);
+    room.write("q.json", "{\"other\": []}");
+    check(1, ["q.json", "there is no list `questions`"]);
+    room.write("q.json", b"\n\n{\"questions\": [\"\xff\"]}");
+    check(1, ["q.json:3", "not valid UTF-8"]);
+    room.write("q.json", "");
+    check(1, ["q.json", "expected a JSON object"]);
+    room.write("q.json", format!("{{\"questions\": [{}", "[".repeat(1 << 20)));
+    check(1, ["q.json", "recursion limit"]);
+    let outcome = room.run(["data", "import", "clevr", "nope.json", "--out", "o.jsonl"]).exits(2);
+    outcome.says(["cannot read nope.json"]);
+}
