@@ -60,7 +60,9 @@ impl<'a> BestChart<'a> {
     }
 
     pub(crate) fn value(&self, node: Node) -> f32 {
-        self.chart.values.get(node as usize).copied().unwrap_or(self.chart.root)
+        let stride = self.chart.layout.stride;
+        let (cell, place) = (node as usize / stride, node as usize % stride);
+        if cell == self.chart.live.len() { self.chart.root } else { self.chart.value(cell, place) }
     }
 
     pub(crate) fn weight(&self, at: u32) -> f32 {

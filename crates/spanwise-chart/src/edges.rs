@@ -26,6 +26,7 @@ pub(crate) enum Symbol {
     Raw(u16),
     Closed(u16),
     Accepted(u16),
+    Filling(u16),
     Partial(u16),
     /// Side of the last function, row, column.
     Composite(Side, u16, u16),
@@ -94,13 +95,14 @@ impl Edges<'_> {
                 return Symbol::Composite(side, at / width, at % width);
             }
         }
-        let simple: [(&std::ops::Range<usize>, fn(u16) -> Symbol); 7] = [
+        let simple: [(&std::ops::Range<usize>, fn(u16) -> Symbol); 8] = [
             (&layout.leaf_closed, Symbol::LeafClosed),
             (&layout.element, Symbol::Element),
             (&layout.list, Symbol::List),
             (&layout.raw, Symbol::Raw),
             (&layout.closed, Symbol::Closed),
             (&layout.accepted, Symbol::Accepted),
+            (&layout.filling, Symbol::Filling),
             (&layout.partial, Symbol::Partial),
         ];
         for (range, symbol) in simple {
@@ -131,6 +133,11 @@ impl Edges<'_> {
             Symbol::Accepted(slot) => {
                 let cell = self.lattice.cell(p, q);
                 let types = self.grammar.accepted.get(slot as usize).into_iter().flatten();
+                found.extend(types.map(|ty| self.one(cell, layout.closed.start + ty.index(), NONE)));
+            }
+            Symbol::Filling(set) => {
+                let cell = self.lattice.cell(p, q);
+                let types = self.grammar.fill_sets[set as usize].iter();
                 found.extend(types.map(|ty| self.one(cell, layout.closed.start + ty.index(), NONE)));
             }
             Symbol::Partial(id) => self.fills(p, q, FillResult::Partial(id), found),
@@ -227,7 +234,7 @@ impl Edges<'_> {
             for side in [Side::Left, Side::Right] {
                 let mut add = |fill: &Fill, function: usize| {
                     if fill.to == to {
-                        let argument = layout.closed.start + fill.argument.index();
+                        let argument = layout.filling.start + fill.argument as usize;
                         let tails = self.pair((p, split, q), side, function, argument);
                         found.push(Edge { tails, weights: self.merged(fill.rule, cell) });
                     }

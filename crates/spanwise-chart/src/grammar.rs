@@ -20,6 +20,7 @@
 //! root        C[t] from any position to the end, t a root type; what comes before has no meaning
 //! ```
 
+use crate::typed::{Layout, unary_slot};
 use hashbrown::HashMap;
 use spanwise_core::{Idx, IndexVec};
 use spanwise_lang::states::AccumulatorId;
@@ -153,10 +154,8 @@ pub(crate) struct PartialSymbol {
 pub(crate) struct Fill {
     /// The leaf function (in `functions`) or the partial (in `partials`) that takes it.
     pub from: u16,
-    /// The type of the argument.
-    pub argument: TypeId,
-    /// The slot that it fills.
-    pub slot: u8,
+    /// The set of types that the argument may have, among `fill_sets`.
+    pub argument: u16,
     pub to: FillResult,
     pub rule: u32,
 }
@@ -209,6 +208,10 @@ pub struct Grammar {
     pub(crate) accepting: Vec<Vec<u16>>,
     pub(crate) unaries: Vec<Unary>,
     pub(crate) unary_of: HashMap<(TypeId, TypeId), u16>,
+    /// Slots of leaves that something open could be given to.
+    pub(crate) composable: Vec<u16>,
+    /// For each row, the leaves that give it and that something open could be given to.
+    pub(crate) composing: Vec<Vec<u16>>,
     /// Slots and result of functions with several slots.
     pub(crate) functions: Vec<(Vec<TypeId>, TypeId)>,
     pub(crate) function_of: HashMap<(Vec<TypeId>, TypeId), u16>,
@@ -220,6 +223,8 @@ pub struct Grammar {
     pub(crate) leaf_fills: [Vec<Fill>; 2],
     /// Ways to fill partials, by side of the argument.
     pub(crate) partial_fills: [Vec<Fill>; 2],
+    /// Sets of types that fill the same slots.
+    pub(crate) fill_sets: Vec<Vec<TypeId>>,
     pub(crate) implicit: Vec<ImplicitStep>,
     pub(crate) gatherings: IndexVec<AccumulatorId, Gathering>,
     /// For each type, the accumulator its values gather for.
@@ -231,6 +236,10 @@ pub struct Grammar {
     pub(crate) n_columns: usize,
     /// How each frame enters the chart.
     pub(crate) leaf_symbol: Vec<LeafSymbol>,
+    /// Where the values of symbols are within a cell.
+    pub(crate) layout: Layout,
+    /// For each constant, the places of a cell that its leaves add to, with the usage that they are scored by.
+    pub(crate) leaf_places: Vec<Vec<(u32, Usage)>>,
 }
 
 /// How a bare constant enters the chart.
@@ -264,6 +273,8 @@ impl Grammar {
             accepting: Vec::new(),
             unaries: Vec::new(),
             unary_of: HashMap::new(),
+            composable: Vec::new(),
+            composing: Vec::new(),
             functions: Vec::new(),
             function_of: HashMap::new(),
             partials: Vec::new(),
@@ -271,6 +282,7 @@ impl Grammar {
             open_partials: Vec::new(),
             leaf_fills: [Vec::new(), Vec::new()],
             partial_fills: [Vec::new(), Vec::new()],
+            fill_sets: Vec::new(),
             implicit: Vec::new(),
             gatherings: IndexVec::new(),
             gathering_of: vec![None; n_types],
@@ -278,6 +290,8 @@ impl Grammar {
             finish: [Vec::new(), Vec::new()],
             n_columns: 0,
             leaf_symbol: Vec::new(),
+            layout: Layout::default(),
+            leaf_places: Vec::new(),
         };
         grammar.leaves(domain);
         grammar.fills(domain);
@@ -285,13 +299,51 @@ impl Grammar {
         grammar.implicit_steps(domain);
         grammar.open_composites(domain);
         grammar.root(domain);
+        grammar.layout = Layout::new(&grammar);
+        grammar.leaf_places = domain.constants().iter().map(|constant| grammar.places(&constant.frames)).collect();
         grammar
+    }
+
+    fn places(&self, frames: &std::ops::Range<u32>) -> Vec<(u32, Usage)> {
+        let layout = &self.layout;
+        let mut places = Vec::new();
+        for frame in frames.clone() {
+            match self.leaf_symbol[frame as usize] {
+                LeafSymbol::Dead => {}
+                LeafSymbol::Closed(ty) => places.push((layout.leaf_closed.start + ty.index(), Usage::Closed)),
+                LeafSymbol::Unary(id) => {
+                    for usage in &Usage::ALL[1..] {
+                        places.push((layout.unary[unary_slot(*usage)].start + id as usize, *usage));
+                    }
+                }
+                LeafSymbol::Function(id) => {
+                    places.push((layout.function[0].start + id as usize, Usage::ApplyLeft));
+                    places.push((layout.function[1].start + id as usize, Usage::ApplyRight));
+                }
+            }
+        }
+        places.into_iter().map(|(place, usage)| (place as u32, usage)).collect()
     }
 
     /// Number of rules with a score of their own.
     #[must_use]
     pub fn n_rules(&self) -> usize {
         self.rules.len()
+    }
+
+    /// How large the grammar is, in words.
+    #[must_use]
+    pub fn sizes(&self) -> String {
+        format!(
+            "{} types, {} functions of one slot and {} of several, {} partial functions, {} by {} open composites, {} rules",
+            self.n_types,
+            self.unaries.len(),
+            self.functions.len(),
+            self.partials.len(),
+            self.result_rows.len(),
+            self.slot_types.len(),
+            self.rules.len()
+        )
     }
 
     /// What each rule score stands for.
@@ -399,9 +451,13 @@ impl Grammar {
     fn fills_of(&mut self, domain: &Domain, symbol: &PartialSymbol, from: u16, side: Side) -> Vec<Fill> {
         let (slots, result) = self.functions[symbol.function as usize].clone();
         let mut found = Vec::new();
-        for argument in domain.types().ids() {
-            let Some(slot) = first_accepting(domain, &slots, symbol.filled, argument) else { continue };
-            if side == Side::Right && commutes(domain, &slots, symbol, argument, slot) {
+        for slot in (0..slots.len()).filter(|slot| symbol.filled >> slot & 1 == 0) {
+            let fills_it = |&argument: &TypeId| {
+                first_accepting(domain, &slots, symbol.filled, argument) == Some(slot)
+                    && !(side == Side::Right && commutes(domain, &slots, symbol, argument, slot))
+            };
+            let types: Vec<TypeId> = domain.types().ids().filter(fills_it).collect();
+            if types.is_empty() {
                 continue;
             }
             let filled = symbol.filled | 1 << slot;
@@ -412,9 +468,18 @@ impl Grammar {
                 let last_left = (side == Side::Left).then_some(slot as u8);
                 FillResult::Partial(self.partial(PartialSymbol { function: symbol.function, filled, last_left }))
             };
-            found.push(Fill { from, argument, slot: slot as u8, to, rule });
+            let argument = self.fill_set(types);
+            found.push(Fill { from, argument, to, rule });
         }
         found
+    }
+
+    fn fill_set(&mut self, types: Vec<TypeId>) -> u16 {
+        let known = self.fill_sets.iter().position(|set| *set == types);
+        known.unwrap_or_else(|| {
+            self.fill_sets.push(types);
+            self.fill_sets.len() - 1
+        }) as u16
     }
 
     fn partial(&mut self, symbol: PartialSymbol) -> u16 {
@@ -482,6 +547,21 @@ impl Grammar {
             let accepts = |&slot: &u16| domain.types().is_subtype(ty, self.slot_types[slot as usize]);
             let slots: Vec<u16> = (0..self.slot_types.len() as u16).filter(accepts).collect();
             self.accepting.push(slots);
+        }
+        for row in 0..self.result_rows.len() {
+            let composes = |&id: &u16| {
+                let unary = &self.unaries[id as usize];
+                unary.result == self.result_rows[row] && !self.accepted_rows[unary.slot as usize].is_empty()
+            };
+            let unaries: Vec<u16> = (0..self.unaries.len() as u16).filter(composes).collect();
+            self.composable.extend(unaries.iter().map(|&id| self.unaries[id as usize].slot));
+            self.composing.push(unaries);
+        }
+        self.composable.sort_unstable();
+        self.composable.dedup();
+        // Nothing else reads what is open by slot.
+        for slots in &mut self.accepting {
+            slots.retain(|slot| self.composable.contains(slot));
         }
         for side in [Side::Left, Side::Right] {
             let mut table = vec![u32::MAX; self.result_rows.len() * self.n_columns];

@@ -95,6 +95,31 @@ impl Hypergraph {
         product
     }
 
+    /// The same graph without the nodes that the root cannot reach.
+    #[must_use]
+    pub fn reachable(&self) -> Self {
+        let mut reached = vec![false; self.n_nodes()];
+        if let Some(root) = reached.last_mut() {
+            *root = true;
+        }
+        for node in (0..self.n_nodes()).rev() {
+            if reached[node] {
+                let tails = self.edges[self.range(node)].iter().flat_map(|edge| edge.tails);
+                tails.filter(|&tail| tail != NONE).for_each(|tail| reached[tail as usize] = true);
+            }
+        }
+        let mut kept = Self::default();
+        let mut number = vec![NONE; self.n_nodes()];
+        for node in (0..self.n_nodes()).filter(|&node| reached[node]) {
+            number[node] = kept.push_node();
+            for edge in &self.edges[self.range(node)] {
+                let tails = edge.tails.map(|tail| if tail == NONE { NONE } else { number[tail as usize] });
+                kept.push_edge(Edge { tails, weights: edge.weights });
+            }
+        }
+        kept
+    }
+
     /// The log-partition of the root and, for every score, the expected number of times it counts.
     /// `None` when the root has no derivation. Works in log space: any range of scores.
     #[must_use]

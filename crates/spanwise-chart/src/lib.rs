@@ -3,7 +3,9 @@
 //! Scores come in as plain arrays; trees, programs, partition functions and gradients go out. Nothing here
 //! knows a tensor, a data set or a predicate by name.
 
+pub mod gold;
 pub mod grammar;
+pub mod candidates;
 pub mod derivation;
 mod edges;
 pub mod hypergraph;

@@ -6,9 +6,9 @@
 //! cannot hold, the chart is written out as a graph and summed in log space.
 
 use crate::edges::Edges;
-use crate::grammar::{Discontinuity, Fill, FillResult, LeafSymbol, N_USAGES, Side, Usage};
+use crate::grammar::{Discontinuity, Fill, FillResult, N_USAGES, Side, Usage};
 use crate::lattice::Gradient;
-use crate::semiring::{Semiring, Sum};
+use crate::semiring::{Semiring, Sum, give_array, take_array};
 use crate::typed::{Input, Layout, Live, RuleValues, TypedChart, unary_slot};
 use spanwise_core::Idx;
 use spanwise_lang::TypeId;
@@ -99,7 +99,8 @@ impl<'a> Backward<'a> {
             rule_counts: vec![0.0; input.scores.rules.len()],
             joins: vec![0.0; input.scores.joins.len()],
         };
-        let mut slopes = vec![0.0; chart.values.len()];
+        let mut slopes = take_array::<Sum>(chart.values.len());
+        slopes.fill(0.0);
         pass.roots(&mut slopes);
         let n = input.lattice.n_positions();
         for length in (1..=n).rev() {
@@ -107,6 +108,7 @@ impl<'a> Backward<'a> {
                 pass.cell(&mut slopes, p, p + length);
             }
         }
+        give_array::<Sum>(slopes);
         let narrow = |values: Vec<f64>| values.into_iter().map(|value| value as f32).collect();
         Gradient { leaves: narrow(pass.leaves), rules: narrow(pass.rule_counts), joins: narrow(pass.joins) }
     }
@@ -163,9 +165,9 @@ impl<'a> Backward<'a> {
             if !is_open || !live.composite[side] {
                 continue;
             }
-            for (slot, rows) in grammar.accepted_rows.iter().enumerate() {
-                let from = &open[slot * width..][..width];
-                for &row in rows {
+            for &slot in &grammar.composable {
+                let from = &open[slot as usize * width..][..width];
+                for &row in &grammar.accepted_rows[slot as usize] {
                     let to = &mut before[layout.composite[side].start + row as usize * width..][..width];
                     to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
                 }
@@ -190,6 +192,10 @@ impl<'a> Backward<'a> {
         let (grammar, layout) = (self.input.grammar, &self.chart.layout);
         for (slot, types) in grammar.accepted.iter().enumerate() {
             let slope = own[layout.accepted.start + slot];
+            types.iter().for_each(|ty| own[layout.closed.start + ty.index()] += slope);
+        }
+        for (set, types) in grammar.fill_sets.iter().enumerate() {
+            let slope = own[layout.filling.start + set];
             types.iter().for_each(|ty| own[layout.closed.start + ty.index()] += slope);
         }
         for ty in 0..grammar.n_types {
@@ -277,7 +283,7 @@ impl<'a> Backward<'a> {
         let places = [layout.function[side as usize].start, layout.partial.start];
         let lists = [&grammar.leaf_fills[side as usize], &grammar.partial_fills[side as usize]];
         for (start, fills) in places.into_iter().zip(lists) {
-            for &Fill { from, argument: ty, to, rule, .. } in fills {
+            for &Fill { from, argument: set, to, rule } in fills {
                 let at = start + from as usize;
                 let slope = join
                     * match to {
@@ -285,7 +291,7 @@ impl<'a> Backward<'a> {
                         FillResult::Partial(id) => own[layout.partial.start + id as usize],
                     };
                 if slope != 0.0 && function.values[at] != 0.0 {
-                    share += self.product(slope, rule, (function, at), (argument, layout.closed.start + ty.index()));
+                    share += self.product(slope, rule, (function, at), (argument, layout.filling.start + set as usize));
                 }
             }
         }
@@ -370,27 +376,11 @@ impl<'a> Backward<'a> {
         }
         let offset: f64 = self.chart.scales[p..q].iter().sum();
         for leaf in input.lattice.leaves_ending(p, q) {
-            let constant = &input.domain.constants()[input.lattice.leaves()[leaf].constant];
             let scores = &input.scores.leaves[leaf * N_USAGES..][..N_USAGES];
+            let values: [f64; N_USAGES] = std::array::from_fn(|usage| Sum::lift(f64::from(scores[usage]) - offset));
             let counts = &mut self.leaves[leaf * N_USAGES..][..N_USAGES];
-            for frame in constant.frames.clone() {
-                let mut add = |at: usize, usage: Usage| {
-                    let value = Sum::lift(f64::from(scores[usage.index()]) - offset);
-                    counts[usage.index()] += own[at] * value;
-                };
-                match input.grammar.leaf_symbol[frame as usize] {
-                    LeafSymbol::Dead => {}
-                    LeafSymbol::Closed(ty) => add(layout.leaf_closed.start + ty.index(), Usage::Closed),
-                    LeafSymbol::Unary(id) => {
-                        for usage in &Usage::ALL[1..] {
-                            add(layout.unary[unary_slot(*usage)].start + id as usize, *usage);
-                        }
-                    }
-                    LeafSymbol::Function(id) => {
-                        add(layout.function[0].start + id as usize, Usage::ApplyLeft);
-                        add(layout.function[1].start + id as usize, Usage::ApplyRight);
-                    }
-                }
+            for &(place, usage) in &input.grammar.leaf_places[input.lattice.leaves()[leaf].constant.index()] {
+                counts[usage.index()] += own[place as usize] * values[usage.index()];
             }
         }
     }

@@ -1,5 +1,7 @@
 //! Semirings: what it means to combine and to choose.
 
+use std::cell::RefCell;
+
 /// Values with a sum over alternatives and a product along a derivation.
 pub trait Semiring {
     /// The values.
@@ -14,6 +16,35 @@ pub trait Semiring {
     fn plus(a: Self::Value, b: Self::Value) -> Self::Value;
     /// Both parts of a derivation.
     fn times(a: Self::Value, b: Self::Value) -> Self::Value;
+    /// Arrays of this thread that charts have given back, so that the next chart need not allocate.
+    fn with_spares<R>(act: impl FnOnce(&mut Vec<Vec<Self::Value>>) -> R) -> R;
+}
+
+thread_local! {
+    static SINGLES: RefCell<Vec<Vec<f32>>> = const { RefCell::new(Vec::new()) };
+    static DOUBLES: RefCell<Vec<Vec<f64>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Most arrays that a thread keeps, and most values in one of them.
+const MAX_SPARES: usize = 4;
+const MAX_SPARE_VALUES: usize = 16 << 20;
+
+/// An array of at least `n` values, whatever they are.
+pub(crate) fn take_array<S: Semiring>(n: usize) -> Vec<S::Value> {
+    let mut array = S::with_spares(Vec::pop).unwrap_or_default();
+    if array.len() < n {
+        array.resize(n, S::ZERO);
+    }
+    array
+}
+
+/// Keeps an array for the next chart of this thread.
+pub(crate) fn give_array<S: Semiring>(array: Vec<S::Value>) {
+    S::with_spares(|spares| {
+        if spares.len() < MAX_SPARES && array.capacity() <= MAX_SPARE_VALUES {
+            spares.push(array);
+        }
+    });
 }
 
 /// The best derivation: `max` and `+`, in single precision for speed.
@@ -36,6 +67,9 @@ impl Semiring for Max {
     #[inline]
     fn times(a: f32, b: f32) -> f32 {
         a + b
+    }
+    fn with_spares<R>(act: impl FnOnce(&mut Vec<Vec<Self::Value>>) -> R) -> R {
+        SINGLES.with_borrow_mut(act)
     }
 }
 
@@ -60,6 +94,9 @@ impl Semiring for Sum {
     fn times(a: f64, b: f64) -> f64 {
         a * b
     }
+    fn with_spares<R>(act: impl FnOnce(&mut Vec<Vec<Self::Value>>) -> R) -> R {
+        DOUBLES.with_borrow_mut(act)
+    }
 }
 
 /// The same in log space: slower, for any range of scores.
@@ -83,6 +120,9 @@ impl Semiring for LogSum {
     fn times(a: f64, b: f64) -> f64 {
         a + b
     }
+    fn with_spares<R>(act: impl FnOnce(&mut Vec<Vec<Self::Value>>) -> R) -> R {
+        DOUBLES.with_borrow_mut(act)
+    }
 }
 
 /// The number of derivations, whatever their scores; impossible parts stay impossible. Exact up to 2^53.
@@ -104,6 +144,9 @@ impl Semiring for Count {
     #[inline]
     fn times(a: f64, b: f64) -> f64 {
         a * b
+    }
+    fn with_spares<R>(act: impl FnOnce(&mut Vec<Vec<Self::Value>>) -> R) -> R {
+        DOUBLES.with_borrow_mut(act)
     }
 }
 

@@ -4,15 +4,15 @@
 //! open composites and neither hash nor allocate. Cost: for `m` positions, `m^3 / 6` splits, each linear in the
 //! number of rules, with one row operation for every function that could be composed.
 
-use crate::grammar::{Fill, FillResult, Grammar, LeafSymbol, N_USAGES, Side, Usage};
+use crate::grammar::{Fill, FillResult, Grammar, LANES, N_USAGES, Side, Usage};
 use crate::lattice::{Lattice, Scores};
-use crate::semiring::Semiring;
+use crate::semiring::{Semiring, give_array, take_array};
 use spanwise_core::Idx;
 use spanwise_lang::Domain;
 use std::ops::Range;
 
 /// Where the values of each kind of symbol are within a cell.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Layout {
     /// Leaves with one slot, by usage in the order of [`Usage::ALL`] without `Closed`.
     pub unary: [Range<usize>; 5],
@@ -30,6 +30,8 @@ pub(crate) struct Layout {
     pub closed: Range<usize>,
     /// Complete terms by the slot type that accepts them.
     pub accepted: Range<usize>,
+    /// Complete terms by the set of types that fills a slot.
+    pub filling: Range<usize>,
     pub partial: Range<usize>,
     /// Open composites by side of their last function: rows by columns.
     pub composite: [Range<usize>; 2],
@@ -56,10 +58,11 @@ impl Layout {
         let closed = take(grammar.n_types);
         // Rows that are read with columns are padded like them.
         let accepted = take(grammar.n_columns);
+        let filling = take(grammar.fill_sets.len());
         let partial = take(grammar.partials.len());
         let composite = std::array::from_fn(|_| take(grammar.result_rows.len() * grammar.n_columns));
         let open = take(grammar.slot_types.len() * grammar.n_columns);
-        Self { unary, function, leaf_closed, leaves, element, list, raw, closed, accepted, partial, composite, open, stride: next }
+        Self { unary, function, leaf_closed, leaves, element, list, raw, closed, accepted, filling, partial, composite, open, stride: next }
     }
 }
 
@@ -125,10 +128,10 @@ pub struct Input<'a> {
 impl<S: Semiring> TypedChart<S> {
     /// Fills a chart. `scales` is zero for semirings that need no scaling.
     pub(crate) fn fill(input: &Input<'_>, rules: &RuleValues<S>, scales: Vec<f64>) -> Self {
-        let layout = Layout::new(input.grammar);
+        let layout = input.grammar.layout.clone();
         let n = input.lattice.n_positions();
         let mut chart = Self {
-            values: vec![S::ZERO; input.lattice.n_cells() * layout.stride],
+            values: take_array::<S>(input.lattice.n_cells() * layout.stride),
             live: vec![Live::default(); input.lattice.n_cells()],
             layout,
             scales,
@@ -149,6 +152,18 @@ impl<S: Semiring> TypedChart<S> {
         self.root
     }
 
+    /// The value at a place of a cell; what is open is there only where the cell says so.
+    pub(crate) fn value(&self, cell: usize, place: usize) -> S::Value {
+        let (layout, live) = (&self.layout, self.live[cell]);
+        let is_there = match place {
+            _ if place < layout.composite[0].start => true,
+            _ if place < layout.composite[1].start => live.composite[0],
+            _ if place < layout.open.start => live.composite[1],
+            _ => live.open,
+        };
+        if is_there { self.values[cell * layout.stride + place] } else { S::ZERO }
+    }
+
     fn cell(&mut self, input: &Input<'_>, rules: &RuleValues<S>, p: usize, q: usize) {
         let lattice = input.lattice;
         let at = lattice.cell(p, q);
@@ -156,6 +171,8 @@ impl<S: Semiring> TypedChart<S> {
         let (done, rest) = self.values.split_at_mut(at * stride);
         let target = &mut rest[..stride];
         let mut live = Live::default();
+        // What is open is cleared only where something open appears; `live` tells.
+        target[..self.layout.partial.end].fill(S::ZERO);
         if q - p > 1 {
             let shorter = lattice.cell(p, q - 1) * stride;
             let skip = S::lift(-self.scales[q - 1]);
@@ -165,7 +182,7 @@ impl<S: Semiring> TypedChart<S> {
         }
         let offset: f64 = self.scales[p..q].iter().sum();
         for leaf in lattice.leaves_ending(p, q) {
-            add_leaf::<S>(input, &self.layout, leaf, offset, target);
+            add_leaf::<S>(input, leaf, offset, target);
         }
         let merge = Merge { grammar: input.grammar, layout: &self.layout, rules, is_whole: q - p == lattice.n_positions() };
         for split in p + 1..q {
@@ -177,9 +194,11 @@ impl<S: Semiring> TypedChart<S> {
         if let Some(&join) = input.scores.joins.get(at) {
             let join = S::lift(f64::from(join));
             let layout = &self.layout;
-            for range in [&layout.list, &layout.raw, &layout.partial, &layout.composite[0], &layout.composite[1]] {
+            let mut scale = |range: &Range<usize>| {
                 target[range.clone()].iter_mut().for_each(|value| *value = S::times(*value, join));
-            }
+            };
+            [&layout.list, &layout.raw, &layout.partial].into_iter().for_each(&mut scale);
+            (0..2).filter(|&side| live.composite[side]).for_each(|side| scale(&layout.composite[side]));
         }
         merge.finish(target, &mut live);
         self.live[at] = live;
@@ -201,28 +220,23 @@ impl<S: Semiring> TypedChart<S> {
     }
 }
 
-/// Adds a leaf in all its frames and usages.
-fn add_leaf<S: Semiring>(input: &Input<'_>, layout: &Layout, leaf: usize, offset: f64, target: &mut [S::Value]) {
-    let scores = &input.scores.leaves[leaf * N_USAGES..][..N_USAGES];
-    let value = |usage: Usage| S::lift(f64::from(scores[usage.index()]) - offset);
-    let constant = &input.domain.constants()[input.lattice.leaves()[leaf].constant];
-    for frame in constant.frames.clone() {
-        let mut add = |at: usize, usage: Usage| target[at] = S::plus(target[at], value(usage));
-        match input.grammar.leaf_symbol[frame as usize] {
-            LeafSymbol::Dead => {}
-            LeafSymbol::Closed(ty) => add(layout.leaf_closed.start + ty.index(), Usage::Closed),
-            LeafSymbol::Unary(id) => {
-                for usage in &Usage::ALL[1..] {
-                    add(layout.unary[unary_slot(*usage)].start + id as usize, *usage);
-                }
-            }
-            LeafSymbol::Function(id) => {
-                add(layout.function[0].start + id as usize, Usage::ApplyLeft);
-                add(layout.function[1].start + id as usize, Usage::ApplyRight);
-            }
-        }
+impl<S: Semiring> Drop for TypedChart<S> {
+    fn drop(&mut self) {
+        give_array::<S>(std::mem::take(&mut self.values));
     }
 }
+
+/// Adds a leaf in all its frames and usages.
+fn add_leaf<S: Semiring>(input: &Input<'_>, leaf: usize, offset: f64, target: &mut [S::Value]) {
+    let scores = &input.scores.leaves[leaf * N_USAGES..][..N_USAGES];
+    let values: [S::Value; N_USAGES] = std::array::from_fn(|usage| S::lift(f64::from(scores[usage]) - offset));
+    for &(place, usage) in &input.grammar.leaf_places[input.lattice.leaves()[leaf].constant.index()] {
+        target[place as usize] = S::plus(target[place as usize], values[usage.index()]);
+    }
+}
+
+/// Most leaves of one row that are composed in one go.
+const MAX_SOURCES: usize = 32;
 
 #[derive(Clone, Copy)]
 struct Part<'a, V> {
@@ -281,27 +295,50 @@ impl<S: Semiring> Merge<'_, S> {
         }
     }
 
-    /// Rule (2): a leaf is composed with what is open on `side`.
+    /// Rule (2): leaves are composed with what is open on `side`. Row by row, so that sums stay in registers.
     fn compose(&self, function: &[S::Value], inner: &[S::Value], side: Side, target: &mut [S::Value], live: &mut Live) {
         let usage = if side == Side::Left { Usage::ComposeLeft } else { Usage::ComposeRight };
         // The side of the function is opposite to that of what it is composed with.
         let own_side = if side == Side::Left { Side::Right } else { Side::Left };
         let leaves = &function[self.layout.unary[unary_slot(usage)].clone()];
-        let open = &inner[self.layout.open.clone()];
-        let width = self.grammar.n_columns;
+        let open = inner[self.layout.open.clone()].as_chunks::<LANES>().0;
+        let n_chunks = self.grammar.n_columns / LANES;
         let composite = &mut target[self.layout.composite[own_side as usize].clone()];
-        for (unary, &leaf) in self.grammar.unaries.iter().zip(leaves) {
-            if leaf == S::ZERO {
-                continue;
-            }
-            let value = S::times(leaf, self.rules.rules[unary.compose[side as usize] as usize]);
-            let Some(row) = self.grammar.row_of[unary.result.index()] else { continue };
-            let from = &open[unary.slot as usize * width..][..width];
-            let to = &mut composite[row as usize * width..][..width];
-            for (to, &from) in to.iter_mut().zip(from) {
-                *to = S::plus(*to, S::times(value, from));
+        if !live.composite[own_side as usize] {
+            if leaves.iter().all(|&leaf| leaf == S::ZERO) {
+                return;
             }
             live.composite[own_side as usize] = true;
+            composite.fill(S::ZERO);
+        }
+        let composite = composite.as_chunks_mut::<LANES>().0;
+        // The leaves of one row that are there, with the chunks they read from.
+        let mut sources: [(S::Value, usize); MAX_SOURCES] = [(S::ZERO, 0); MAX_SOURCES];
+        for (row, unaries) in self.grammar.composing.iter().enumerate() {
+            for some in unaries.chunks(MAX_SOURCES) {
+                let mut n_sources = 0;
+                for &id in some {
+                    let (unary, leaf) = (&self.grammar.unaries[id as usize], leaves[id as usize]);
+                    if leaf != S::ZERO {
+                        let value = S::times(leaf, self.rules.rules[unary.compose[side as usize] as usize]);
+                        sources[n_sources] = (value, unary.slot as usize * n_chunks);
+                        n_sources += 1;
+                    }
+                }
+                if n_sources == 0 {
+                    continue;
+                }
+                for chunk in 0..n_chunks {
+                    let mut sums = composite[row * n_chunks + chunk];
+                    for &(value, start) in &sources[..n_sources] {
+                        let from = &open[start + chunk];
+                        for lane in 0..LANES {
+                            sums[lane] = S::plus(sums[lane], S::times(value, from[lane]));
+                        }
+                    }
+                    composite[row * n_chunks + chunk] = sums;
+                }
+            }
         }
     }
 
@@ -315,15 +352,10 @@ impl<S: Semiring> Merge<'_, S> {
         for (row, &ty) in self.grammar.result_rows.iter().enumerate() {
             let values = &composite[row * width..][..width];
             let rules = &finish[row * width..][..width];
-            let mut lanes = [S::ZERO; crate::grammar::LANES];
-            for ((values, rules), accepted) in values
-                .as_chunks::<{ crate::grammar::LANES }>()
-                .0
-                .iter()
-                .zip(rules.as_chunks::<{ crate::grammar::LANES }>().0)
-                .zip(accepted.as_chunks::<{ crate::grammar::LANES }>().0)
-            {
-                for lane in 0..crate::grammar::LANES {
+            let mut lanes = [S::ZERO; LANES];
+            let chunks = values.as_chunks::<LANES>().0.iter().zip(rules.as_chunks::<LANES>().0);
+            for ((values, rules), accepted) in chunks.zip(accepted.as_chunks::<LANES>().0) {
+                for lane in 0..LANES {
                     let value = S::times(S::times(values[lane], rules[lane]), accepted[lane]);
                     lanes[lane] = S::plus(lanes[lane], value);
                 }
@@ -335,12 +367,12 @@ impl<S: Semiring> Merge<'_, S> {
 
     /// Rule (4): functions of several slots take an argument on `side`.
     fn fill(&self, function: Part<'_, S::Value>, argument: Part<'_, S::Value>, side: Side, target: &mut [S::Value], live: &mut Live) {
-        let closed = &argument.values[self.layout.closed.clone()];
+        let filling = &argument.values[self.layout.filling.clone()];
         let mut step = |fill: &Fill, from: S::Value| {
             if from == S::ZERO {
                 return;
             }
-            let value = S::times(S::times(from, self.rules.rules[fill.rule as usize]), closed[fill.argument.index()]);
+            let value = S::times(S::times(from, self.rules.rules[fill.rule as usize]), filling[fill.argument as usize]);
             match fill.to {
                 FillResult::Done(ty) => Self::add(target, self.layout.raw.start + ty.index(), value),
                 FillResult::Partial(id) => {
@@ -415,6 +447,9 @@ impl<S: Semiring> Merge<'_, S> {
         for (slot, types) in grammar.accepted.iter().enumerate() {
             target[layout.accepted.start + slot] = Self::sum_types(target, layout.closed.start, types);
         }
+        for (set, types) in grammar.fill_sets.iter().enumerate() {
+            target[layout.filling.start + set] = Self::sum_types(target, layout.closed.start, types);
+        }
         if !self.is_whole && grammar.options.discontinuity != crate::grammar::Discontinuity::None {
             self.finish_open(target, live);
         }
@@ -429,18 +464,19 @@ impl<S: Semiring> Merge<'_, S> {
         let (grammar, layout) = (self.grammar, self.layout);
         let width = grammar.n_columns;
         let (before, open) = target.split_at_mut(layout.open.start);
+        open.fill(S::ZERO);
         let is_open = grammar.options.discontinuity == crate::grammar::Discontinuity::Open;
-        for side in [0, 1] {
-            if !is_open || !live.composite[side] {
-                continue;
-            }
+        if is_open && (live.composite[0] || live.composite[1]) {
             live.open = true;
-            for (slot, rows) in grammar.accepted_rows.iter().enumerate() {
-                let to = &mut open[slot * width..][..width];
-                for &row in rows {
-                    let from = &before[layout.composite[side].start + row as usize * width..][..width];
-                    for (to, &from) in to.iter_mut().zip(from) {
-                        *to = S::plus(*to, from);
+            let sides = (0..2).filter(|&side| live.composite[side]).map(|side| &before[layout.composite[side].clone()]);
+            for composite in sides {
+                for &slot in &grammar.composable {
+                    let to = &mut open[slot as usize * width..][..width];
+                    for &row in &grammar.accepted_rows[slot as usize] {
+                        let from = &composite[row as usize * width..][..width];
+                        for (to, &from) in to.iter_mut().zip(from) {
+                            *to = S::plus(*to, from);
+                        }
                     }
                 }
             }

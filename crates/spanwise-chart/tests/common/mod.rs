@@ -40,15 +40,21 @@ pub struct Case {
     signatures: Vec<String>,
 }
 
-/// Some cases for a seed: up to five constants on up to six words.
+/// Some cases for a seed: up to eight constants on up to six words.
 pub fn cases(seed: u64, options: Options) -> Vec<Case> {
     let mut rng = Rng(seed ^ 0x9e37_79b9_7f4a_7c15);
-    (0..4).map(|_| case(&mut rng, options)).collect()
+    (0..4).map(|_| case(&mut rng, options, false)).collect()
 }
 
-fn case(rng: &mut Rng, options: Options) -> Case {
+/// The same, but constants may stand on several runs of words, so programs have several derivations.
+pub fn repeated_cases(seed: u64, options: Options) -> Vec<Case> {
+    let mut rng = Rng(seed ^ 0x1234_5678_9abc_def1);
+    (0..4).map(|_| case(&mut rng, options, true)).collect()
+}
+
+fn case(rng: &mut Rng, options: Options, is_repeated: bool) -> Case {
     let n_tokens = 1 + rng.below(6);
-    let n_constants = 1 + rng.below(6);
+    let n_constants = 1 + rng.below(8);
     let signatures: Vec<String> = (0..n_constants).map(|_| SIGNATURES[rng.below(SIGNATURES.len())].to_owned()).collect();
     let mut source = String::from(
         "name = \"random\"\ntypes = [\"A\", \"B < A\", \"S\", \"E\", \"R\"]\n[root]\ntypes = [\"A\", \"R\"]\nwrap = \"do({})\"\n\
@@ -62,9 +68,11 @@ fn case(rng: &mut Rng, options: Options) -> Case {
     let grammar = Grammar::new(&domain, options);
     let leaves: Vec<Leaf> = (0..n_constants)
         .map(|at| {
-            let start = rng.below(n_tokens) as u32;
+            // Most words get a constant of their own, some several.
+            let start = if at < n_tokens { at } else { rng.below(n_tokens) } as u32;
             let end = (start + 1 + rng.below(2) as u32).min(n_tokens as u32);
-            Leaf { start, end, constant: domain.predicate(&format!("k{at}")).unwrap() }
+            let which = if is_repeated { rng.below(n_constants) } else { at };
+            Leaf { start, end, constant: domain.predicate(&format!("k{which}")).unwrap() }
         })
         .collect();
     let lattice = Lattice::new(n_tokens, leaves).unwrap();

@@ -1,0 +1,141 @@
+//! Which constants may stand on which words, before anything is scored.
+
+use crate::lattice::{ChartError, Lattice, Leaf};
+use spanwise_core::{Span, Utterance};
+use spanwise_lang::lexicon::{Match, Source};
+use spanwise_lang::{ConstantId, Domain, Kind};
+
+/// Where predicates may stand.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Licence {
+    /// On any words that can carry meaning.
+    #[default]
+    Anywhere,
+    /// Only where the lexicon has one of their phrases.
+    Lexicon,
+}
+
+/// What is a candidate.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Candidates {
+    /// Most words that a predicate covers.
+    pub max_words: usize,
+    /// Where predicates may stand.
+    pub predicates: Licence,
+}
+
+impl Default for Candidates {
+    fn default() -> Self {
+        Self { max_words: 4, predicates: Licence::Anywhere }
+    }
+}
+
+impl Candidates {
+    /// The leaves of an utterance, by start, then end, then constant.
+    ///
+    /// Entities stand where the lexicon finds their name; a name inside a longer one of the same class is left
+    /// out. Predicates stand on up to `max_words` words that hold no word without meaning and do not lie inside
+    /// a name of several words, and wherever the lexicon has a phrase for them.
+    ///
+    /// # Errors
+    /// An utterance that is too long for a chart.
+    pub fn lattice(&self, domain: &Domain, utterance: &Utterance) -> Result<Lattice, ChartError> {
+        let matches = domain.lexicon().matches(utterance);
+        let mut leaves: Vec<Leaf> = Vec::new();
+        for found in longest_names(domain, &matches) {
+            leaves.push(Leaf { start: found.span.start, end: found.span.end, constant: found.constant });
+        }
+        let predicates: Vec<ConstantId> = domain
+            .constants()
+            .iter_enumerated()
+            .filter(|(id, constant)| {
+                constant.kind == Kind::Predicate && domain.frames_of(*id).any(|(_, frame)| frame.state.is_some())
+            })
+            .map(|(id, _)| id)
+            .collect();
+        let is_predicate = |found: &&Match| found.source == Source::Phrase;
+        leaves.extend(matches.iter().filter(is_predicate).map(|found| Leaf {
+            start: found.span.start,
+            end: found.span.end,
+            constant: found.constant,
+        }));
+        if self.predicates == Licence::Anywhere {
+            for span in self.spans(domain, utterance, &matches) {
+                leaves.extend(predicates.iter().map(|&constant| Leaf { start: span.start, end: span.end, constant }));
+            }
+        }
+        leaves.sort_unstable();
+        leaves.dedup();
+        Lattice::new(utterance.len(), leaves)
+    }
+
+    /// Runs of words on which any predicate may stand.
+    fn spans(&self, domain: &Domain, utterance: &Utterance, matches: &[Match]) -> Vec<Span> {
+        let tokens = utterance.tokens();
+        let names: Vec<Span> = matches
+            .iter()
+            .filter(|found| found.source == Source::Name && found.span.len() > 1)
+            .map(|found| found.span)
+            .collect();
+        let carries = |at: usize| {
+            let word = &tokens[at].lower;
+            word.chars().any(char::is_alphanumeric) && !domain.is_no_meaning(word)
+        };
+        let mut spans = Vec::new();
+        for start in 0..tokens.len() {
+            for end in start + 1..=tokens.len().min(start + self.max_words) {
+                if !carries(end - 1) {
+                    break;
+                }
+                let span = Span::new(start as u32, end as u32);
+                if !names.iter().any(|name| name.contains(span) && *name != span) {
+                    spans.push(span);
+                }
+            }
+        }
+        spans
+    }
+}
+
+/// Names that do not lie inside a longer name of the same class.
+fn longest_names<'a>(domain: &'a Domain, matches: &'a [Match]) -> impl Iterator<Item = &'a Match> {
+    let kind = |found: &Match| domain.constants()[found.constant].kind;
+    matches.iter().filter(move |found| {
+        found.source == Source::Name
+            && !matches.iter().any(|other| {
+                other.source == Source::Name
+                    && kind(other) == kind(found)
+                    && other.span != found.span
+                    && other.span.contains(found.span)
+            })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str, candidates: Candidates) -> String {
+        let domain = spanwise_domains::load::load("geo").unwrap();
+        let utterance = Utterance::new(text);
+        let lattice = candidates.lattice(&domain, &utterance).unwrap();
+        let leaf = |leaf: &Leaf| format!("{}..{} {}", leaf.start, leaf.end, domain.constants()[leaf.constant].name);
+        lattice.leaves().iter().map(leaf).collect::<Vec<_>>().join("; ")
+    }
+
+    #[test]
+    fn names_stand_where_they_are_found_and_the_longest_of_a_class_wins() {
+        let lexicon = Candidates { predicates: Licence::Lexicon, ..Candidates::default() };
+        assert_eq!(
+            shown("rivers in west virginia", lexicon),
+            "0..1 river; 1..2 loc_1; 1..2 loc_2; 2..4 stateid('west virginia')"
+        );
+    }
+
+    #[test]
+    fn predicates_avoid_words_without_meaning_and_the_inside_of_names() {
+        let all = shown("is the new york ?", Candidates::default());
+        assert!(all.contains("2..4 population_1") && all.contains("2..4 stateid('new york')"));
+        assert!(!all.contains("2..3 population_1") && !all.contains("0..1 ") && !all.contains("4..5 "));
+    }
+}

@@ -1,0 +1,501 @@
+//! The gold chart: exactly the derivations whose program is a given one.
+//!
+//! An item is a run of words with a connected fragment of the gold program. The fragments that can occur are
+//! few: the subtree of a node, a subtree with another one missing, a function with some of its arguments, the last
+//! values of a list. Each names its node and what is missing instead of carrying a bit set, so programs may have
+//! any number of constants. The rules are those of the typed grammar, and so are the numbers of the scores:
+//! every gold derivation is a derivation of the typed chart with the same score.
+//!
+//! A graph is built once per example; scores come later. Where a program has more than one typing, the chart
+//! holds the derivations of the first.
+
+use crate::grammar::{
+    Discontinuity, Grammar, LeafSymbol, N_USAGES, PartialSymbol, RuleKey, RuleKind, Side, Usage, commutes, first_accepting,
+};
+use crate::hypergraph::{Edge, Hypergraph, NONE};
+use crate::lattice::Lattice;
+use hashbrown::HashMap;
+use spanwise_core::Idx;
+use spanwise_lang::{Analysis, ConstantId, Domain, FrameId, Node, Problem, TermId, Terms, TypeId};
+
+/// Most nodes of a program that a gold chart is built for.
+pub const MAX_NODES: usize = 256;
+
+/// Why no derivation gives a program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Underivable {
+    /// The program has no typing.
+    Untypeable(Problem),
+    /// It has more nodes than a chart is built for.
+    TooLarge,
+    /// An entity that no table lists.
+    UnlistedEntity(TermId),
+    /// A constant that no words may say, nor may it be left unsaid.
+    Unsaid(ConstantId),
+    /// A constant occurs more often in the program than in the words.
+    Repeated(ConstantId),
+    /// Every constant has words, but they stand in an order that the rules cannot compose.
+    Order,
+}
+
+impl Underivable {
+    /// A short name of the reason, for counting.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Untypeable(_) => "untypeable",
+            Self::TooLarge => "too large",
+            Self::UnlistedEntity(_) => "entity in no table",
+            Self::Unsaid(_) => "constant not in the words",
+            Self::Repeated(_) => "repeated constant",
+            Self::Order => "order of the words",
+        }
+    }
+}
+
+/// The derivations of one program over one utterance.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct GoldChart {
+    graph: Hypergraph,
+}
+
+impl GoldChart {
+    /// Builds the chart. Cost: for `m` positions and `k` constants, `m^3 k` steps.
+    ///
+    /// # Errors
+    /// Why there is no derivation.
+    pub fn new(
+        domain: &Domain,
+        grammar: &Grammar,
+        lattice: &Lattice,
+        terms: &Terms,
+        program: TermId,
+        has_joins: bool,
+    ) -> Result<Self, Underivable> {
+        let analysis = domain.analyze(terms, program).map_err(Underivable::Untypeable)?;
+        if analysis.nodes.len() > MAX_NODES {
+            return Err(Underivable::TooLarge);
+        }
+        for node in &analysis.nodes {
+            if let Node::Unlisted { term, .. } = node {
+                return Err(Underivable::UnlistedEntity(*term));
+            }
+        }
+        let mut builder = Builder::new(domain, grammar, lattice, &analysis, has_joins);
+        builder.fill();
+        match builder.root() {
+            Some(graph) => Ok(Self { graph }),
+            None => Err(reason(grammar, lattice, domain, &analysis)),
+        }
+    }
+
+    /// The graph. Its scores are numbered leaf by leaf and usage by usage, then rules, then cells.
+    #[must_use]
+    pub fn graph(&self) -> &Hypergraph {
+        &self.graph
+    }
+}
+
+/// What keeps a program from being derived, constant by constant.
+fn reason(grammar: &Grammar, lattice: &Lattice, domain: &Domain, analysis: &Analysis) -> Underivable {
+    let mut uses: Vec<(ConstantId, usize)> = Vec::new();
+    for node in &analysis.nodes {
+        let Node::Constant { constant, .. } = *node else { continue };
+        if domain.constants()[constant].implicit && grammar.options().implicit {
+            continue;
+        }
+        match uses.iter_mut().find(|(known, _)| *known == constant) {
+            Some((_, n)) => *n += 1,
+            None => uses.push((constant, 1)),
+        }
+    }
+    let is_said = |constant: ConstantId| lattice.leaves().iter().any(|leaf| leaf.constant == constant);
+    if let Some(&(unsaid, _)) = uses.iter().find(|(constant, _)| !is_said(*constant)) {
+        return Underivable::Unsaid(unsaid);
+    }
+    for &(constant, n) in &uses {
+        let mut spans: Vec<(u32, u32)> =
+            lattice.leaves().iter().filter(|leaf| leaf.constant == constant).map(|leaf| (leaf.end, leaf.start)).collect();
+        // The most runs of words that do not overlap: always take the one that ends first.
+        spans.sort_unstable();
+        let mut apart = 0;
+        let mut free_from = 0;
+        for (end, start) in spans {
+            if start >= free_from {
+                apart += 1;
+                free_from = end;
+            }
+        }
+        if apart < n {
+            return Underivable::Repeated(constant);
+        }
+    }
+    Underivable::Order
+}
+
+/// A fragment of the gold program, as an item of a cell.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+enum Item {
+    /// A bare function of one slot, by usage.
+    Unary(u16, Usage),
+    /// A bare function of several slots, by side of the first argument.
+    Function(u16, Side),
+    /// A bare constant without slots.
+    Leaf(u16),
+    /// The values of a list from this one on.
+    List(u16, u16),
+    /// A whole subtree, before and after implicit constants.
+    Raw(u16),
+    Closed(u16),
+    /// A function with these slots filled; the last from the left, if it was.
+    Partial(u16, u16, Option<u8>),
+    /// A subtree without another, composed with the last function on this side.
+    Composite(u16, u16, Side),
+    /// A subtree without another, however made.
+    Open(u16, u16),
+}
+
+struct Builder<'a> {
+    domain: &'a Domain,
+    grammar: &'a Grammar,
+    lattice: &'a Lattice,
+    analysis: &'a Analysis,
+    has_joins: bool,
+    cells: Vec<HashMap<Item, u32>>,
+    graph: Hypergraph,
+}
+
+type Made = Vec<(Item, Edge)>;
+
+impl<'a> Builder<'a> {
+    fn new(domain: &'a Domain, grammar: &'a Grammar, lattice: &'a Lattice, analysis: &'a Analysis, has_joins: bool) -> Self {
+        let cells = vec![HashMap::new(); lattice.n_cells()];
+        Self { domain, grammar, lattice, analysis, has_joins, cells, graph: Hypergraph::default() }
+    }
+
+    fn fill(&mut self) {
+        let n = self.lattice.n_positions();
+        for length in 1..=n {
+            for p in 0..=n - length {
+                self.cell(p, p + length);
+            }
+        }
+    }
+
+    fn cell(&mut self, p: usize, q: usize) {
+        let cell = self.lattice.cell(p, q);
+        let mut made: Made = Vec::new();
+        self.leaves(p, q, &mut made);
+        for split in p + 1..q {
+            let pair = Pair {
+                left: &self.cells[self.lattice.cell(p, split)],
+                right: &self.cells[self.lattice.cell(split, q)],
+            };
+            for node in 0..self.analysis.nodes.len() as u16 {
+                self.merge(&pair, node, cell, &mut made);
+            }
+        }
+        // Items that others of the same cell are made from come first.
+        self.emit(cell, made);
+        let mut made = Vec::new();
+        self.lists_and_values(cell, &mut made);
+        self.emit(cell, made);
+        let mut made = Vec::new();
+        self.finish(cell, &mut made);
+        self.emit(cell, made);
+    }
+
+    /// Gives items numbers and their edges heads. Items of equal name come together.
+    fn emit(&mut self, cell: usize, mut made: Made) {
+        made.sort_by_key(|(item, _)| *item);
+        let mut last = None;
+        for (item, edge) in made {
+            if last != Some(item) {
+                let number = self.graph.push_node();
+                self.cells[cell].insert(item, number);
+                last = Some(item);
+            }
+            self.graph.push_edge(edge);
+        }
+    }
+
+    fn rule(&self, rule: u32) -> u32 {
+        (self.lattice.leaves().len() * N_USAGES) as u32 + rule
+    }
+
+    fn merged(&self, rule: u32, cell: usize) -> [u32; 3] {
+        let join = self.rule(self.grammar.n_rules() as u32) + cell as u32;
+        [self.rule(rule), if self.has_joins { join } else { NONE }, NONE]
+    }
+
+    fn key(&self, kind: RuleKind, input: TypeId, output: TypeId, side: Side) -> Option<u32> {
+        self.grammar.rule_index.get(&RuleKey { kind, input, output, side }).copied()
+    }
+
+    /// Constant, frame and arguments of a node that is a constant.
+    fn constant(&self, node: u16) -> Option<(ConstantId, FrameId, &'a [usize])> {
+        match &self.analysis.nodes[node as usize] {
+            Node::Constant { constant, frame, args } => Some((*constant, *frame, args)),
+            _ => None,
+        }
+    }
+
+    fn leaves(&self, p: usize, q: usize, made: &mut Made) {
+        for node in 0..self.analysis.nodes.len() as u16 {
+            let Some((constant, frame, _)) = self.constant(node) else { continue };
+            let items: Vec<(Item, Usage)> = match self.grammar.leaf_symbol[frame.index()] {
+                LeafSymbol::Dead => Vec::new(),
+                LeafSymbol::Closed(_) => vec![(Item::Leaf(node), Usage::Closed)],
+                LeafSymbol::Unary(_) => Usage::ALL[1..].iter().map(|&usage| (Item::Unary(node, usage), usage)).collect(),
+                LeafSymbol::Function(_) => {
+                    vec![
+                        (Item::Function(node, Side::Left), Usage::ApplyLeft),
+                        (Item::Function(node, Side::Right), Usage::ApplyRight),
+                    ]
+                }
+            };
+            for leaf in self.lattice.leaves_within(p, q) {
+                if self.lattice.leaves()[leaf].constant == constant {
+                    for &(item, usage) in &items {
+                        made.push((item, Edge::leaf((leaf * N_USAGES + usage.index()) as u32)));
+                    }
+                }
+            }
+        }
+    }
+
+    fn merge(&self, pair: &Pair<'_>, node: u16, cell: usize, made: &mut Made) {
+        match &self.analysis.nodes[node as usize] {
+            Node::Constant { frame, args, .. } => match self.grammar.leaf_symbol[frame.index()] {
+                LeafSymbol::Unary(id) => {
+                    self.apply(pair, node, id, args[0] as u16, cell, made);
+                    self.compose(pair, node, id, args[0] as u16, cell, made);
+                    self.complete(pair, node, cell, made);
+                }
+                LeafSymbol::Function(_) => self.fill_slots(pair, node, *frame, args, cell, made),
+                LeafSymbol::Closed(_) | LeafSymbol::Dead => {}
+            },
+            Node::Gather { accumulator, elements, over } => {
+                let gathering = &self.grammar.gatherings[*accumulator];
+                for at in 0..elements.len().saturating_sub(1) {
+                    let rest = Item::List(node, at as u16 + 1);
+                    if let Some(tails) = pair.words(Item::Leaf(elements[at] as u16), rest) {
+                        let weights = self.merged(gathering.gather, cell);
+                        made.push((Item::List(node, at as u16), Edge { tails, weights }));
+                    }
+                }
+                if let Some(over) = over {
+                    for side in [Side::Left, Side::Right] {
+                        if let Some(tails) = pair.get(side, Item::List(node, 0), Item::Closed(*over as u16)) {
+                            let weights = self.merged(gathering.apply[side as usize], cell);
+                            made.push((Item::Raw(node), Edge { tails, weights }));
+                        }
+                    }
+                }
+            }
+            Node::Unlisted { .. } => {}
+        }
+    }
+
+    fn apply(&self, pair: &Pair<'_>, node: u16, unary: u16, child: u16, cell: usize, made: &mut Made) {
+        for side in [Side::Left, Side::Right] {
+            let usage = if side == Side::Left { Usage::ApplyLeft } else { Usage::ApplyRight };
+            if let Some(tails) = pair.get(side, Item::Unary(node, usage), Item::Closed(child)) {
+                let rule = self.grammar.unaries[unary as usize].apply[side as usize];
+                made.push((Item::Raw(node), Edge { tails, weights: self.merged(rule, cell) }));
+            }
+        }
+    }
+
+    fn compose(&self, pair: &Pair<'_>, node: u16, unary: u16, child: u16, cell: usize, made: &mut Made) {
+        for side in [Side::Left, Side::Right] {
+            let (usage, own) = match side {
+                Side::Left => (Usage::ComposeLeft, Side::Right),
+                Side::Right => (Usage::ComposeRight, Side::Left),
+            };
+            // Whatever is missing of the child's subtree.
+            for missing in child..self.analysis.nodes.len() as u16 {
+                if let Some(tails) = pair.get(side, Item::Unary(node, usage), Item::Open(child, missing)) {
+                    let rule = self.grammar.unaries[unary as usize].compose[side as usize];
+                    let weights = self.merged(rule, cell);
+                    made.push((Item::Composite(node, missing, own), Edge { tails, weights }));
+                }
+            }
+        }
+    }
+
+    fn complete(&self, pair: &Pair<'_>, node: u16, cell: usize, made: &mut Made) {
+        let Some((_, frame, _)) = self.constant(node) else { return };
+        let result = self.domain.frame(frame).result;
+        for side in [Side::Left, Side::Right] {
+            for missing in node..self.analysis.nodes.len() as u16 {
+                let Some(tails) = pair.get(side, Item::Composite(node, missing, side), Item::Closed(missing)) else {
+                    continue;
+                };
+                let slot = self.slot_of(missing);
+                if let Some(rule) = slot.and_then(|slot| self.key(RuleKind::Finish, slot, result, side)) {
+                    made.push((Item::Raw(node), Edge { tails, weights: self.merged(rule, cell) }));
+                }
+            }
+        }
+    }
+
+    /// The type of the slot that a node fills in the program.
+    fn slot_of(&self, node: u16) -> Option<TypeId> {
+        self.analysis.nodes.iter().find_map(|parent| match parent {
+            Node::Constant { frame, args, .. } => {
+                let at = args.iter().position(|&arg| arg == node as usize)?;
+                Some(self.domain.frame(*frame).slots[at])
+            }
+            _ => None,
+        })
+    }
+
+    fn fill_slots(&self, pair: &Pair<'_>, node: u16, frame: FrameId, args: &[usize], cell: usize, made: &mut Made) {
+        let used = self.domain.frame(frame);
+        for side in [Side::Left, Side::Right] {
+            for (slot, &arg) in args.iter().enumerate() {
+                let argument = self.analysis.types[arg];
+                let mut step = |from: Item, symbol: &PartialSymbol| {
+                    let Some(tails) = pair.get(side, from, Item::Closed(arg as u16)) else { return };
+                    let first = first_accepting(self.domain, &used.slots, symbol.filled, argument);
+                    let is_spurious = side == Side::Right && commutes(self.domain, &used.slots, symbol, argument, slot);
+                    let rule = self.key(RuleKind::Apply, used.slots[slot], used.result, side);
+                    let Some(rule) = rule.filter(|_| first == Some(slot) && !is_spurious) else { return };
+                    let filled = symbol.filled | 1 << slot;
+                    let item = if filled.count_ones() as usize == used.slots.len() {
+                        Item::Raw(node)
+                    } else {
+                        Item::Partial(node, filled, (side == Side::Left).then_some(slot as u8))
+                    };
+                    made.push((item, Edge { tails, weights: self.merged(rule, cell) }));
+                };
+                step(Item::Function(node, side), &PartialSymbol { function: 0, filled: 0, last_left: None });
+                for filled in 1..(1u16 << used.slots.len()) - 1 {
+                    let lefts = (0..used.slots.len() as u8).filter(|last| filled >> last & 1 == 1).map(Some);
+                    for last_left in lefts.chain([None]) {
+                        let symbol = PartialSymbol { function: 0, filled, last_left };
+                        step(Item::Partial(node, filled, last_left), &symbol);
+                    }
+                }
+            }
+        }
+    }
+
+    fn lists_and_values(&self, cell: usize, made: &mut Made) {
+        for (node, kind) in self.analysis.nodes.iter().enumerate() {
+            let node = node as u16;
+            if let Some(&leaf) = self.cells[cell].get(&Item::Leaf(node)) {
+                made.push((Item::Raw(node), self.one(leaf, NONE)));
+            }
+            if let Node::Gather { elements, .. } = kind {
+                let last = elements.len() as u16 - 1;
+                if let Some(&leaf) = self.cells[cell].get(&Item::Leaf(elements[last as usize] as u16)) {
+                    made.push((Item::List(node, last), self.one(leaf, NONE)));
+                }
+            }
+        }
+    }
+
+    /// Closed lists, implicit constants, and everything that is open.
+    fn finish(&self, cell: usize, made: &mut Made) {
+        let items = &self.cells[cell];
+        let mut raw: Vec<(u16, Vec<Edge>)> = Vec::new();
+        for (node, kind) in self.analysis.nodes.iter().enumerate() {
+            let node = node as u16;
+            let mut edges: Vec<Edge> = items.get(&Item::Raw(node)).map(|&known| self.one(known, NONE)).into_iter().collect();
+            if let Node::Gather { accumulator, over: None, .. } = kind {
+                let close = self.grammar.gatherings[*accumulator].close;
+                if let (Some(&list), Some(close)) = (items.get(&Item::List(node, 0)), close) {
+                    edges.push(self.one(list, self.rule(close)));
+                }
+            }
+            raw.push((node, edges));
+        }
+        for (node, edges) in &raw {
+            made.extend(edges.iter().map(|&edge| (Item::Closed(*node), edge)));
+            let Some((constant, frame, args)) = self.constant(*node) else { continue };
+            if !self.domain.constants()[constant].implicit || args.len() != 1 || !self.grammar.options().implicit {
+                continue;
+            }
+            let used = self.domain.frame(frame);
+            let rule = self.key(RuleKind::Implicit(frame), used.slots[0], used.result, Side::Right);
+            if let Some(rule) = rule {
+                for edge in &raw[args[0]].1 {
+                    let free = edge.weights.iter().position(|&weight| weight == NONE).unwrap_or(0);
+                    let mut edge = *edge;
+                    edge.weights[free] = self.rule(rule);
+                    made.push((Item::Closed(*node), edge));
+                }
+            }
+        }
+        self.opens(items, made);
+    }
+
+    fn opens(&self, items: &HashMap<Item, u32>, made: &mut Made) {
+        let discontinuity = self.grammar.options().discontinuity;
+        if discontinuity == Discontinuity::None {
+            return;
+        }
+        let mut known: Vec<(Item, u32)> = items.iter().map(|(&item, &number)| (item, number)).collect();
+        known.sort_unstable();
+        for (item, number) in known {
+            let open = match item {
+                Item::Unary(node, Usage::Inner) => self.constant(node).map(|(_, _, args)| (node, args[0] as u16)),
+                Item::Composite(node, missing, _) if discontinuity == Discontinuity::Open => Some((node, missing)),
+                Item::Partial(node, filled, _) if discontinuity == Discontinuity::Open => {
+                    self.constant(node).and_then(|(_, _, args)| {
+                        let mut free = (0..args.len()).filter(|slot| filled >> slot & 1 == 0);
+                        free.next().filter(|_| free.next().is_none()).map(|slot| (node, args[slot] as u16))
+                    })
+                }
+                _ => None,
+            };
+            if let Some((node, missing)) = open {
+                made.push((Item::Open(node, missing), self.one(number, NONE)));
+            }
+        }
+    }
+
+    fn one(&self, tail: u32, weight: u32) -> Edge {
+        Edge { tails: [tail, NONE], weights: [weight, NONE, NONE] }
+    }
+
+    /// Adds the root and keeps what it can reach; `None` when it can reach nothing.
+    fn root(mut self) -> Option<Hypergraph> {
+        let n = self.lattice.n_positions();
+        let (_, rule) = *self.grammar.roots.iter().find(|(ty, _)| *ty == self.analysis.types[0])?;
+        let weight = self.rule(rule);
+        let tops: Vec<u32> =
+            (0..n).filter_map(|p| self.cells[self.lattice.cell(p, n)].get(&Item::Closed(0)).copied()).collect();
+        if tops.is_empty() {
+            return None;
+        }
+        self.graph.push_node();
+        for top in tops {
+            let edge = self.one(top, weight);
+            self.graph.push_edge(edge);
+        }
+        Some(self.graph.reachable())
+    }
+}
+
+/// Two neighbouring cells.
+struct Pair<'a> {
+    left: &'a HashMap<Item, u32>,
+    right: &'a HashMap<Item, u32>,
+}
+
+impl Pair<'_> {
+    /// A function and its argument on `side`, as tails in the order of the words.
+    fn get(&self, side: Side, function: Item, argument: Item) -> Option<[u32; 2]> {
+        match side {
+            Side::Right => self.words(function, argument),
+            Side::Left => self.words(argument, function),
+        }
+    }
+
+    fn words(&self, left: Item, right: Item) -> Option<[u32; 2]> {
+        Some([*self.left.get(&left)?, *self.right.get(&right)?])
+    }
+}
