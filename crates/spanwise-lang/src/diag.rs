@@ -39,6 +39,17 @@ impl Diagnostic {
         (line, source[line_start..at].chars().count() + 1)
     }
 
+    /// The message with its place, and the hint, on one line: `column 7: this quote is never closed`.
+    #[must_use]
+    pub fn one_line(&self, source: &str) -> String {
+        let place = match self.position(source) {
+            (1, column) => format!("column {column}"),
+            (line, column) => format!("line {line}, column {column}"),
+        };
+        let hint = self.hint.as_ref().map_or(String::new(), |hint| format!(" (hint: {hint})"));
+        format!("{place}: {}{hint}", self.message)
+    }
+
     /// The message with file, line, column, the source line and a caret. Long lines are shown around the
     /// caret only, so a megabyte on one line still gives a short message.
     #[must_use]
@@ -84,21 +95,33 @@ fn floor_char(source: &str, at: usize) -> usize {
     source.floor_char_boundary(at.min(source.len()))
 }
 
-/// The candidate closest to `word`, when close enough to be a likely typo.
+/// The candidate closest to `word`, when close enough to be a likely typo. Of very many candidates none is
+/// suggested.
 ///
 /// Cost: `O(|word| * |candidate|)` per candidate; meant for error paths only.
 pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // Beyond this length nobody typed it by hand.
     const LONGEST: usize = 200;
+    // With so many names there is a close one for anything, and looking at all of them for each of many
+    // mistakes would take minutes.
+    const MOST: usize = 2_000;
     let word: Vec<char> = word.chars().take(LONGEST).collect();
     let limit = (word.len() / 3).max(1).min(word.len().saturating_sub(1));
-    candidates
-        .into_iter()
-        .filter(|candidate| candidate.len() <= LONGEST)
-        .map(|candidate| (edit_distance(&word, candidate), candidate))
-        .filter(|&(distance, _)| distance <= limit)
-        .min_by_key(|&(distance, _)| distance)
-        .map(|(_, candidate)| candidate)
+    let mut best: Option<(usize, &str)> = None;
+    for (n, candidate) in candidates.into_iter().enumerate() {
+        if n == MOST {
+            return None;
+        }
+        // Names whose lengths differ by more than the limit are further apart than it.
+        if candidate.len() > LONGEST || candidate.chars().count().abs_diff(word.len()) > limit {
+            continue;
+        }
+        let distance = edit_distance(&word, candidate);
+        if distance <= limit && best.is_none_or(|(least, _)| distance < least) {
+            best = Some((distance, candidate));
+        }
+    }
+    best.map(|(_, candidate)| candidate)
 }
 
 /// Insertions, deletions, replacements and swaps of neighbours, whatever the case of the letters.
@@ -162,5 +185,21 @@ mod tests {
         assert_eq!(closest("river", ["state", "city"]), None);
         assert_eq!(closest("Z", ["A"]), None);
         assert_eq!(closest("", ["A"]), None);
+    }
+
+    #[test]
+    fn of_very_many_candidates_none_is_suggested() {
+        let many: Vec<String> = (0..2_001).map(|n| format!("name{n}")).collect();
+        assert_eq!(closest("nmae7", many.iter().map(String::as_str)), None);
+        assert_eq!(closest("nmae7", many[..2_000].iter().map(String::as_str)), Some("name7"));
+    }
+
+    #[test]
+    fn one_line_names_the_place_and_the_hint() {
+        assert_eq!(Diagnostic::new(2..3, "bad").one_line("a b"), "column 3: bad");
+        assert_eq!(
+            Diagnostic::new(2..3, "bad").hint("mend").one_line("a\nb"),
+            "line 2, column 1: bad (hint: mend)"
+        );
     }
 }

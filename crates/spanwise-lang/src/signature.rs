@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! signature := [ slot { "," slot } ] [ "->" ] Type [ "where" binding { "," binding } ]
-//! slot      := Type [ "=" term | "?" ]
+//! slot      := Type [ "=" term | "?" ]         a term with spaces in it goes into quotes
 //! binding   := Var "in" "[" Type { "," Type } "]"
 //!            | "(" Var { "," Var } ")" "in" "[" tuple { "," tuple } "]"
 //! ```
@@ -11,6 +11,8 @@
 //! out is always plain.
 
 use crate::diag::Diagnostic;
+use crate::form::parse_at;
+use crate::term::Terms;
 use crate::types::{TypeId, Types};
 use std::ops::Range;
 
@@ -18,7 +20,7 @@ use std::ops::Range;
 const MAX_EXPANSION: usize = 4096;
 
 /// What happens when nothing fills a slot.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Absent {
     /// The slot must be filled.
     Required,
@@ -29,7 +31,7 @@ pub enum Absent {
 }
 
 /// One argument position.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Slot {
     /// What may fill it.
     pub ty: TypeId,
@@ -38,7 +40,7 @@ pub struct Slot {
 }
 
 /// A signature without variables.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Signature {
     /// The argument positions in order.
     pub slots: Vec<Slot>,
@@ -53,7 +55,7 @@ pub struct Signature {
 pub fn parse(text: &str, base: usize, types: &Types) -> Result<Vec<Signature>, Diagnostic> {
     let tokens = lex(text, base)?;
     let end = base + text.len();
-    let mut reader = Reader { tokens: &tokens, at: 0, end };
+    let mut reader = Reader { text, base, tokens: &tokens, at: 0, end };
     let raw = reader.signature()?;
     raw.expand(types)
 }
@@ -76,10 +78,11 @@ fn lex(text: &str, base: usize) -> Result<Vec<Word<'_>>, Diagnostic> {
             2
         } else if matches!(ch, ',' | '=' | '?' | '[' | ']' | '(' | ')') {
             1
-        } else if ch == '\'' {
-            rest[1..].find('\'').map_or(rest.len(), |quote| quote + 2)
+        } else if matches!(ch, '\'' | '"') {
+            let place = base + at..base + at + 1;
+            quoted_len(rest, ch).ok_or_else(|| Diagnostic::new(place, "this quote is never closed"))?
         } else {
-            let stop = |c: char| c.is_whitespace() || ",=?[]()'".contains(c);
+            let stop = |c: char| c.is_whitespace() || ",=?[]()'\"".contains(c);
             let run = rest.find(stop).unwrap_or(rest.len());
             rest[..run].find("->").filter(|&arrow| arrow > 0).unwrap_or(run)
         };
@@ -91,6 +94,27 @@ fn lex(text: &str, base: usize) -> Result<Vec<Word<'_>>, Diagnostic> {
             .hint("write for example `State -> City`, or `-> State` for a constant without arguments"));
     }
     Ok(words)
+}
+
+/// Bytes of the quoted name at the start of `text`; `None` when the quote is never closed. A doubled quote
+/// inside starts another word, which does no harm.
+fn quoted_len(text: &str, quote: char) -> Option<usize> {
+    let mut chars = text.char_indices().skip(1);
+    while let Some((at, ch)) = chars.next() {
+        if ch == '\\' {
+            chars.next();
+        } else if ch == quote {
+            return Some(at + 1);
+        }
+    }
+    None
+}
+
+impl Word<'_> {
+    /// Whether this is neither quoted nor punctuation.
+    fn is_bare(&self) -> bool {
+        self.text != "->" && !self.text.starts_with([',', '=', '?', '[', ']', '(', ')', '\'', '"'])
+    }
 }
 
 struct RawSlot<'a> {
@@ -111,6 +135,8 @@ struct RawSignature<'a> {
 }
 
 struct Reader<'a, 't> {
+    text: &'a str,
+    base: usize,
     tokens: &'t [Word<'a>],
     at: usize,
     end: usize,
@@ -158,9 +184,9 @@ impl<'a> Reader<'a, '_> {
         Ok(RawSlot { ty, absent })
     }
 
-    /// The words of a default up to the next comma or arrow outside parentheses, as one text.
+    /// A default: the text up to the next comma or arrow outside parentheses, which must be one term.
     fn default_term(&mut self) -> Result<String, Diagnostic> {
-        let mut text = String::new();
+        let first = self.at;
         let mut depth = 0usize;
         while let Some(word) = self.tokens.get(self.at) {
             match word.text {
@@ -169,10 +195,28 @@ impl<'a> Reader<'a, '_> {
                 ")" => depth = depth.saturating_sub(1),
                 _ => {}
             }
-            text.push_str(word.text);
             self.at += 1;
         }
-        if text.is_empty() { Err(self.expected("a default after `=`")) } else { Ok(text) }
+        let words = &self.tokens[first..self.at];
+        if words.is_empty() {
+            return Err(self.expected("a default after `=`"));
+        }
+        let (range, text) = self.between(words);
+        let apart = |a: &Word<'_>, b: &Word<'_>| a.is_bare() && b.is_bare() && a.range.end < b.range.start;
+        if let Some(run) = words.chunk_by(apart).find(|run| run.len() > 1) {
+            let (range, text) = self.between(run);
+            let problem = Diagnostic::new(range, "a default of several words must be quoted");
+            return Err(problem.hint(format!("write `'{text}'`")));
+        }
+        parse_at(&mut Terms::new(), text, range.start)?;
+        Ok(text.to_owned())
+    }
+
+    /// The text from the first of some words to the last.
+    fn between(&self, words: &[Word<'_>]) -> (Range<usize>, &'a str) {
+        let start = words.first().map_or(self.end, |word| word.range.start);
+        let end = words.last().map_or(self.end, |word| word.range.end);
+        (start..end, &self.text[start - self.base..end - self.base])
     }
 
     fn binding(&mut self) -> Result<Binding<'a>, Diagnostic> {
@@ -335,7 +379,9 @@ mod tests {
     fn plain_signatures() {
         assert_eq!(shown("State, City? -> Number"), "State, City? -> Number");
         assert_eq!(shown("State=all->City"), "State=all -> City");
-        assert_eq!(shown("State = f('a b', x) -> City"), "State=f('a b',x) -> City");
+        assert_eq!(shown("State = f('a b', x) -> City"), "State=f('a b', x) -> City");
+        assert_eq!(shown("State = \"a, b\" -> City"), "State=\"a, b\" -> City");
+        assert_eq!(shown(r"State = 'it''s \', so', City -> City"), r"State='it''s \', so', City -> City");
         assert_eq!(shown("-> City"), " -> City");
         assert_eq!(shown("City"), " -> City");
     }
@@ -357,6 +403,9 @@ mod tests {
         assert_eq!(shown("T -> T where T in [State, Towns]"), "26..31 unknown type `Towns`");
         assert_eq!(shown("State -> City where T in [State]"), "20..21 `T` is bound but never used");
         assert_eq!(shown(""), "0..0 empty signature");
+        assert_eq!(shown("State = a new town -> City"), "8..18 a default of several words must be quoted");
+        assert_eq!(shown("State = f(a)) -> City"), "12..13 expected the end of the program, found more text");
+        assert_eq!(shown("State = 'a -> City"), "8..9 this quote is never closed");
         assert_eq!(shown("A -> B where (A, B) in [(State)]"), "24..31 expected 2 types here, found 1");
     }
 }

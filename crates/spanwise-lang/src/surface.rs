@@ -188,6 +188,13 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// Whether `text` can stand in a program as a bare name: some characters, none of them white space, control
+/// characters, parentheses, commas or quotes, and neither a number nor `_`.
+#[must_use]
+pub fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(is_name_char) && text != "_" && !is_number(text)
+}
+
 fn is_name_char(ch: char) -> bool {
     !ch.is_whitespace() && !ch.is_control() && !matches!(ch, '(' | ')' | ',' | '\'' | '"')
 }

@@ -116,6 +116,26 @@ pub struct Class {
     pub open: bool,
     /// The form with a hole for each column, to recognise members that no table lists.
     form: Option<Form>,
+    /// Whether the form is a quoted cell and nothing else.
+    is_quoted: bool,
+}
+
+impl Class {
+    /// Whether `term` is written like a member, listed or not.
+    fn accepts(&self, terms: &Terms, term: TermId) -> bool {
+        let Some(form) = &self.form else { return false };
+        let mut args = vec![None; form.holes().len()];
+        // Any name would fit a class that is written as a bare cell, so it has no more than its numbers.
+        let is_bare = matches!(form, Form::Hole(_));
+        let fits = |arg: &Option<TermId>| match arg.map(|arg| terms.shape(arg)) {
+            None => true,
+            Some(Shape::Number) => !self.is_quoted,
+            Some(Shape::Quoted) => !is_bare || self.is_quoted,
+            Some(Shape::Name) => !is_bare,
+            Some(Shape::Call | Shape::Wildcard) => false,
+        };
+        form.take_apart(terms, term, &mut args) && args.iter().all(fits)
+    }
 }
 
 /// An accumulator.
@@ -151,6 +171,7 @@ pub struct Domain {
     lexicon: Lexicon,
     states: States,
     executor: ExecutorChoice,
+    executor_range: Range<usize>,
     /// Frames by the top of their form.
     by_top: HashMap<(Shape, Symbol), Vec<FrameId>>,
     entity_of: HashMap<TermId, ConstantId>,
@@ -166,6 +187,13 @@ pub struct DomainErrors {
     pub source: String,
     /// What is wrong, in the order of the file.
     pub problems: Vec<Diagnostic>,
+}
+
+/// The names of the type systems in a domain file, whatever else is wrong with it; `None` when it is not TOML.
+#[must_use]
+pub fn type_system_names(source: &str) -> Option<Vec<String>> {
+    let file = file::read(source, &mut Vec::new())?;
+    Some(file.type_systems.into_iter().map(|system| system.name.value).collect())
 }
 
 /// How many problems a rendered list shows before it only counts.
@@ -337,6 +365,12 @@ impl Domain {
         &self.executor
     }
 
+    /// Where the file says so: the value of `builtin`, `command` or `url`.
+    #[must_use]
+    pub fn executor_range(&self) -> Range<usize> {
+        self.executor_range.clone()
+    }
+
     /// The predicate called `name`.
     #[must_use]
     pub fn predicate(&self, name: &str) -> Option<ConstantId> {
@@ -362,18 +396,9 @@ impl Domain {
         {
             return Some(class);
         }
-        self.classes.iter_enumerated().find_map(|(id, class)| {
-            let form = class.form.as_ref()?;
-            let mut args = vec![None; form.holes().len()];
-            // A class that is written as a bare cell is recognised by numbers only: any name would fit it.
-            let is_bare = matches!(form, Form::Hole(_));
-            let fits = |arg: &Option<TermId>| match arg.map(|arg| terms.shape(arg)) {
-                Some(Shape::Number) | None => true,
-                Some(Shape::Quoted | Shape::Name) => !is_bare,
-                Some(Shape::Call | Shape::Wildcard) => false,
-            };
-            (form.take_apart(terms, term, &mut args) && args.iter().all(fits)).then_some(id)
-        })
+        let accepting = self.classes.iter_enumerated().filter(|(_, class)| class.accepts(terms, term));
+        // The first, but an open one before any that would refuse the term.
+        accepting.min_by_key(|(_, class)| !class.open).map(|(id, _)| id)
     }
 
     /// Frames whose form has the same top as `term`.

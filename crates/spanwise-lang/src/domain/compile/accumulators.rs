@@ -1,0 +1,113 @@
+//! Accumulators, and the rules that keep each program sayable in one way only.
+
+use super::super::file::{AccumulatorDecl, At};
+use super::super::{Accumulator, Class};
+use super::Compiler;
+use crate::diag::Diagnostic;
+use crate::form::{Form, parse_at};
+use crate::states::{AccumulatorId, AccumulatorTypes};
+use crate::term::{Shape, TermId};
+use crate::types::TypeId;
+use spanwise_core::IndexVec;
+
+/// Most accumulators of a domain.
+pub(super) const MAX_ACCUMULATORS: usize = 1_000;
+
+/// The accumulators of a domain, and what the tables of states need to know of them.
+#[derive(Default)]
+pub(super) struct Accumulators {
+    pub(super) all: IndexVec<AccumulatorId, Accumulator>,
+    pub(super) types: IndexVec<AccumulatorId, AccumulatorTypes>,
+}
+
+impl Compiler<'_> {
+    pub(super) fn accumulators(&mut self, decls: &[AccumulatorDecl]) -> Accumulators {
+        let mut found = Accumulators::default();
+        if let Some(first) = decls.get(MAX_ACCUMULATORS) {
+            self.problem(&first.head.range, format!("more than {MAX_ACCUMULATORS} accumulators"));
+        }
+        for decl in decls.iter().take(MAX_ACCUMULATORS) {
+            self.accumulator(decl, &mut found);
+        }
+        found
+    }
+
+    fn accumulator(&mut self, decl: &AccumulatorDecl, found: &mut Accumulators) {
+        if !self.check_head(&decl.head, found) {
+            return;
+        }
+        let elements: Vec<TypeId> = decl.elements.iter().filter_map(|name| self.ty(name)).collect();
+        let taken = |acc: &AccumulatorTypes| {
+            acc.elements.iter().any(|&a| {
+                elements.iter().any(|&b| self.types.is_subtype(a, b) || self.types.is_subtype(b, a))
+            })
+        };
+        if found.types.iter().any(taken) {
+            return self.problem(&decl.head.range, "a type can gather for one accumulator only");
+        }
+        let (Some(over), Some(result)) = (self.ty(&decl.over), self.ty(&decl.result)) else { return };
+        let default = decl.default.as_ref().and_then(|text| {
+            let parsed = parse_at(&mut self.base, &text.value, text.range.start);
+            self.keep(parsed)
+        });
+        self.check_default(decl, default, over, result);
+        found.types.push(AccumulatorTypes { elements, over, result, has_default: default.is_some() });
+        found.all.push(Accumulator { head: self.base.intern(&decl.head.value), default });
+    }
+
+    /// The head must be a name, and nothing else may be written with it.
+    fn check_head(&mut self, name: &At<String>, found: &Accumulators) -> bool {
+        self.check_name(name, "an accumulator");
+        let head = self.base.intern(&name.value);
+        if self.predicate_of.contains_key(&name.value) || found.all.iter().any(|acc| acc.head == head) {
+            self.problem(&name.range, format!("`{}` is declared twice", name.value));
+            return false;
+        }
+        let is_like = |form: &Option<Form>| {
+            form.as_ref().and_then(|form| form.top(&self.base)) == Some((Shape::Call, head))
+        };
+        let like = self.frames.iter_enumerated().find(|(_, frame)| is_like(&frame.form));
+        if let Some((frame, _)) = like {
+            let constant = &self.constants[self.frame_owner[frame]].name;
+            let message = format!("`{}` is also how the constant `{constant}` is written", name.value);
+            self.problem(&name.range, message);
+            return false;
+        }
+        true
+    }
+
+    /// With a default there must be one way only to say each program. A default that is not a constant or an
+    /// entity but could be composed of several is not noticed.
+    fn check_default(
+        &mut self,
+        decl: &AccumulatorDecl,
+        default: Option<TermId>,
+        over: TypeId,
+        result: TypeId,
+    ) {
+        let (Some(text), Some(term)) = (&decl.default, default) else { return };
+        if self.types.is_subtype(result, over) {
+            let message =
+                format!("`{}` with a default must not give a type that it is applied to", decl.head.value);
+            let hint = "values that stand alone join further values: keep `result` outside `over`";
+            self.problems.push(Diagnostic::new(decl.result.range.clone(), message).hint(hint));
+        }
+        if self.can_say(term, over) {
+            let message =
+                format!("the default `{}` can also be said, of a type that `over` accepts", text.value);
+            let hint = "give what is written so a type of its own outside `over`";
+            self.problems.push(Diagnostic::new(text.range.clone(), message).hint(hint));
+        }
+    }
+
+    /// Whether a constant or an entity of this type is written like `term`.
+    fn can_say(&self, term: TermId, ty: TypeId) -> bool {
+        let fits = |found: TypeId| self.types.is_subtype(found, ty);
+        let is_member = |class: &Class| class.open && class.accepts(&self.base, term);
+        let listed = self.entity_of.get(&term).map(|&entity| self.constants[entity].frames.start as usize);
+        let mut frames = self.frames.iter().enumerate();
+        frames.any(|(at, frame)| {
+            (frame.form == Some(Form::Ground(term)) || listed == Some(at)) && fits(frame.result)
+        }) || self.classes.iter().any(|class| is_member(class) && fits(class.ty))
+    }
+}

@@ -1,0 +1,236 @@
+//! Constants: signatures to frames.
+
+use super::super::file::{At, ConstantDecl, DomainFile};
+use super::super::{Constant, ConstantId, Frame, FrameId, Kind};
+use super::{Compiler, System};
+use crate::diag::{Diagnostic, closest};
+use crate::form::{Form, parse_at};
+use crate::signature::{self, Absent, Signature, Slot};
+use crate::surface::is_name;
+use crate::term::Shape;
+use crate::types::TypeId;
+use hashbrown::HashSet;
+use std::ops::Range;
+
+/// Most optional slots in one signature: each doubles the number of frames.
+const MAX_OPTIONAL: usize = 6;
+/// Most slots in one signature.
+const MAX_SLOTS: usize = 16;
+/// Most frames of one constant: plain signatures, times choices of optional slots.
+const MAX_FRAMES: usize = 20_000;
+/// Unknown names for which a similar one is looked for; of many problems only the first are shown.
+const MAX_SUGGESTIONS: usize = 50;
+
+impl Compiler<'_> {
+    pub(super) fn constant(&mut self, decl: &ConstantDecl, system: &System) {
+        let texts = match &system.signatures {
+            None => &decl.types,
+            // A constant that the alternative does not list is not part of it.
+            Some(signatures) => match signatures.get(&decl.name.value) {
+                Some(texts) => texts,
+                None => return,
+            },
+        };
+        self.check_name(&decl.name, "a constant");
+        let signatures = self.signatures(decl, texts);
+        let is_called = signatures.iter().any(|(_, signature)| !signature.slots.is_empty());
+        let id = ConstantId(self.constants.len() as u32);
+        let first = self.frames.len() as u32;
+        for (range, signature) in &signatures {
+            self.frames_of_signature(decl, range, signature, is_called, id);
+        }
+        self.check_frames(decl, first);
+        self.constants.push(Constant {
+            name: decl.name.value.clone(),
+            kind: Kind::Predicate,
+            frames: first..self.frames.len() as u32,
+            term: None,
+            implicit: decl.implicit,
+        });
+        self.predicate_of.insert(decl.name.value.clone(), id);
+    }
+
+    /// A name that stands in programs must be readable there.
+    pub(super) fn check_name(&mut self, name: &At<String>, what: &str) {
+        if !is_name(&name.value) {
+            let message = format!("`{}` cannot be the name of {what}: no program could write it", name.value);
+            let hint = "use a name without spaces, parentheses, commas and quotes that is not a number";
+            self.problems.push(Diagnostic::new(name.range.clone(), message).hint(hint));
+        }
+    }
+
+    /// The plain signatures of a constant, each with the place of the text it comes from. None of them when
+    /// they are too large or too many.
+    fn signatures(&mut self, decl: &ConstantDecl, texts: &[At<String>]) -> Vec<(Range<usize>, Signature)> {
+        let mut signatures = Vec::new();
+        let mut seen = HashSet::new();
+        let mut n_frames = 0usize;
+        for text in texts {
+            let parsed = signature::parse(&text.value, text.range.start, &self.types);
+            let plain = self.keep(parsed).unwrap_or_default();
+            // What comes of one text has the same slots but for their types.
+            let n_optional = plain.first().map_or(0, |first| optional(first).count());
+            let n_slots = plain.first().map_or(0, |first| first.slots.len());
+            if n_optional > MAX_OPTIONAL || n_slots > MAX_SLOTS {
+                let message = format!("at most {MAX_SLOTS} slots and {MAX_OPTIONAL} optional ones, please");
+                self.problem(&text.range, message);
+                continue;
+            }
+            n_frames += plain.len() << n_optional;
+            if n_frames > MAX_FRAMES {
+                let message = format!("`{}` has more than {MAX_FRAMES} frames", decl.name.value);
+                let hint = "use fewer types for its variables, or fewer optional slots";
+                self.problems.push(Diagnostic::new(text.range.clone(), message).hint(hint));
+                return Vec::new();
+            }
+            for signature in plain {
+                if seen.insert(signature.clone()) {
+                    signatures.push((text.range.clone(), signature));
+                } else {
+                    self.problem(&text.range, format!("`{}` has this signature twice", decl.name.value));
+                }
+            }
+        }
+        signatures
+    }
+
+    /// One frame for each choice of optional slots to leave empty, the fullest first.
+    fn frames_of_signature(
+        &mut self,
+        decl: &ConstantDecl,
+        range: &Range<usize>,
+        signature: &Signature,
+        is_called: bool,
+        owner: ConstantId,
+    ) {
+        if !self.check_optional(range, signature) {
+            return;
+        }
+        let Some(form) = self.full_form(decl, signature, is_called) else { return };
+        let optional: Vec<usize> = optional(signature).map(|(at, _)| at).collect();
+        let mut defaults: Vec<Option<Form>> = Vec::with_capacity(signature.slots.len());
+        for slot in &signature.slots {
+            defaults.push(match &slot.absent {
+                // Read once already, so nothing is wrong with it.
+                Absent::Default(text) => parse_at(&mut self.base, text, range.start).ok().map(Form::Ground),
+                Absent::Required | Absent::Omitted => None,
+            });
+        }
+        for choice in 0..1u32 << optional.len() {
+            let is_absent = |slot: usize| {
+                optional.iter().position(|&o| o == slot).is_some_and(|bit| choice >> bit & 1 == 1)
+            };
+            let present: Vec<usize> = (0..signature.slots.len()).filter(|&slot| !is_absent(slot)).collect();
+            let fill = |slot: usize| match present.iter().position(|&p| p == slot) {
+                Some(position) => Some(Form::Hole(position)),
+                None => defaults[slot].clone(),
+            };
+            let slots = present.iter().map(|&slot| signature.slots[slot].ty).collect();
+            let filled = form.refill(&mut self.base, &fill);
+            if let Some(Form::Ground(term)) = filled {
+                self.written.insert(term, owner);
+            }
+            self.frames.push(Frame { slots, result: signature.result, form: filled, state: None });
+            self.frame_owner.push(owner);
+        }
+    }
+
+    /// Of two optional slots of one type nobody could tell which one was left out.
+    fn check_optional(&mut self, range: &Range<usize>, signature: &Signature) -> bool {
+        let mut seen: Vec<TypeId> = Vec::new();
+        for (_, slot) in optional(signature) {
+            if seen.contains(&slot.ty) {
+                let name = self.types.name(slot.ty);
+                let message =
+                    format!("two optional slots of type `{name}` are ambiguous: which one is left out?");
+                let hint = "make one of them required, or give them types of their own";
+                self.problems.push(Diagnostic::new(range.clone(), message).hint(hint));
+                return false;
+            }
+            seen.push(slot.ty);
+        }
+        true
+    }
+
+    fn full_form(&mut self, decl: &ConstantDecl, signature: &Signature, is_called: bool) -> Option<Form> {
+        let n_slots = signature.slots.len();
+        let Some(written) = &decl.form else {
+            return Some(if is_called {
+                Form::plain(&mut self.base, &decl.name.value, n_slots)
+            } else {
+                Form::Ground(self.base.leaf(Shape::Name, &decl.name.value))
+            });
+        };
+        let parsed = Form::parse(&mut self.base, &written.value, written.range.start);
+        let form = self.keep(parsed)?;
+        let mut holes = form.holes();
+        holes.sort_unstable();
+        holes.dedup();
+        if !holes.iter().copied().eq(0..n_slots) {
+            let message =
+                format!("the form of `{}` must have a hole for each of its {n_slots} slots", decl.name.value);
+            self.problem(&written.range, message);
+            return None;
+        }
+        if matches!(form, Form::Hole(_)) {
+            self.problem(&written.range, "a form needs something around its hole");
+            return None;
+        }
+        Some(form)
+    }
+
+    /// Two frames that ask for the same slots would make every use ambiguous, and a constant that is inserted
+    /// where no word says it must have room for what is there.
+    fn check_frames(&mut self, decl: &ConstantDecl, first: u32) {
+        let range = first..self.frames.len() as u32;
+        let frames = || range.clone().map(|at| &self.frames[FrameId(at)]);
+        let n_different = frames().map(|frame| (&frame.slots, frame.result)).collect::<HashSet<_>>().len();
+        let is_twice = n_different < range.len();
+        let is_lost = decl.implicit && !range.is_empty() && frames().all(|frame| frame.slots.len() != 1);
+        if is_twice {
+            let message =
+                format!("two signatures of `{}` ask for the same and give the same", decl.name.value);
+            self.problem(&decl.name.range, message);
+        }
+        if is_lost {
+            let problem =
+                Diagnostic::new(decl.name.range.clone(), "an implicit constant takes exactly one argument");
+            self.problems.push(problem.hint("give it a signature with one slot, or remove `implicit`"));
+        }
+    }
+
+    /// Names that an alternative type system lists must exist.
+    pub(super) fn check_listed(&mut self, file: &DomainFile, system: &System) {
+        let constants: HashSet<&str> = file.constants.iter().map(|decl| decl.name.value.as_str()).collect();
+        for name in system.listed.iter().filter(|name| !constants.contains(name.value.as_str())) {
+            self.unknown_constant(name);
+        }
+        let classes: HashSet<&str> = file.entities.iter().map(|decl| decl.class.value.as_str()).collect();
+        for class in system.listed_classes.iter().filter(|class| !classes.contains(class.value.as_str())) {
+            self.problem(&class.range, format!("unknown entity class `{}`", class.value));
+        }
+    }
+
+    pub(super) fn unknown_constant(&mut self, name: &At<String>) {
+        let problem = Diagnostic::new(name.range.clone(), format!("unknown constant `{}`", name.value));
+        let near = (self.n_unknown < MAX_SUGGESTIONS)
+            .then(|| closest(&name.value, self.predicate_names()))
+            .flatten();
+        let problem = match near {
+            Some(near) => problem.hint(format!("did you mean `{near}`?")),
+            None => problem.hint("declare it under [constants]"),
+        };
+        self.n_unknown += 1;
+        self.problems.push(problem);
+    }
+
+    fn predicate_names(&self) -> impl Iterator<Item = &str> {
+        let predicates = self.constants.iter().filter(|constant| constant.kind == Kind::Predicate);
+        predicates.map(|constant| constant.name.as_str())
+    }
+}
+
+/// The slots that may stay empty, with their places.
+fn optional(signature: &Signature) -> impl Iterator<Item = (usize, &Slot)> {
+    signature.slots.iter().enumerate().filter(|(_, slot)| slot.absent != Absent::Required)
+}

@@ -1,0 +1,386 @@
+//! Entities: tables to members, their terms and their phrases.
+
+use super::super::file::{At, EntityDecl};
+use super::super::{Class, ClassId, Constant, ConstantId, Frame, Kind, Table};
+use super::{Compiler, System};
+use crate::diag::Diagnostic;
+use crate::form::{Form, parse_at};
+use crate::lexicon::Source;
+use crate::term::{Shape, TermId, Terms};
+use hashbrown::HashSet;
+use spanwise_core::Utterance;
+
+/// Most entity classes of a domain.
+const MAX_CLASSES: usize = 1_000;
+
+impl Compiler<'_> {
+    pub(super) fn entity_classes(&mut self, decls: &[EntityDecl], system: &System) {
+        if let Some(first) = decls.get(MAX_CLASSES) {
+            self.problem(&first.class.range, format!("more than {MAX_CLASSES} entity classes"));
+        }
+        for decl in decls.iter().take(MAX_CLASSES) {
+            self.entity_class(decl, system);
+        }
+    }
+
+    fn entity_class(&mut self, decl: &EntityDecl, system: &System) {
+        if self.classes.iter().any(|class| class.name == decl.class.value) {
+            return self.problem(
+                &decl.class.range,
+                format!("entity class `{}` is declared twice", decl.class.value),
+            );
+        }
+        let ty_name = match &system.signatures {
+            None => &decl.ty,
+            Some(_) => match system.entity_types.get(&decl.class.value) {
+                Some(name) => name,
+                None => return,
+            },
+        };
+        let n_problems = self.problems.len();
+        let Some(ty) = self.ty(ty_name) else { return };
+        let Some(table) = self.entity_table(decl) else { return };
+        let Some(template) = self.entity_form(decl, &table) else { return };
+        let class = ClassId(self.classes.len() as u16);
+        let frame = self.frames.push(Frame { slots: Vec::new(), result: ty, form: None, state: None });
+        self.frame_owner.push(ConstantId(self.constants.len() as u32));
+        let form = self.open_form(template);
+        let is_quoted = self.base.shape(template) == Shape::Quoted;
+        let name = decl.class.value.clone();
+        self.classes.push(Class { name, ty, frame, open: decl.open, form, is_quoted });
+        let n_constants = self.constants.len();
+        for (line, cells) in &table.rows {
+            let row = Row { columns: &table.columns, cells, line: *line };
+            self.entity(decl, class, template, &row);
+        }
+        // A class without tables and names is reported where it is read.
+        let is_listed = !decl.tables.is_empty() || !decl.names.is_empty();
+        let is_empty = self.constants.len() == n_constants && self.problems.len() == n_problems;
+        if is_listed && is_empty && !decl.open {
+            let message = format!("entity class `{}` has no members", decl.class.value);
+            let problem = Diagnostic::new(decl.class.range.clone(), message);
+            self.problems.push(problem.hint("its tables have no row that fills the form"));
+        }
+        self.aliases(decl, &table, template);
+    }
+
+    /// The rows of a class, from its tables and from the names in the file.
+    fn entity_table(&mut self, decl: &EntityDecl) -> Option<Table> {
+        let mut all = Table::default();
+        for text in &decl.tables {
+            let table = self.renamed_table(text)?;
+            merge(&mut all, table);
+        }
+        if !decl.names.is_empty() || decl.tables.is_empty() {
+            let rows = decl.names.iter().map(|name| (0, vec![name.value.clone()])).collect();
+            merge(&mut all, Table { columns: vec!["name".to_owned()], rows });
+        }
+        let mut seen = HashSet::new();
+        for name in &decl.names {
+            if !seen.insert(name.value.as_str()) {
+                self.problem(&name.range, format!("`{}` is listed twice", name.value));
+            }
+        }
+        Some(all)
+    }
+
+    /// Reads `path new=old ..`: the table with columns renamed. A column whose name is taken is lost.
+    fn renamed_table(&mut self, text: &At<String>) -> Option<Table> {
+        let (path, renames) = split_renames(&text.value);
+        let known = self.read_tables.iter().find(|(read, _)| read == path).map(|(_, table)| table.clone());
+        let table = match known.map_or_else(|| self.tables.read(path), Ok) {
+            Ok(table) => table,
+            Err(message) => {
+                self.problem(&text.range, message);
+                return None;
+            }
+        };
+        if !self.read_tables.iter().any(|(read, _)| read == path) {
+            self.read_tables.push((path.to_owned(), table.clone()));
+        }
+        let mut renamed = table.clone();
+        let mut new_names: Vec<&str> = Vec::new();
+        for word in renames.split_whitespace() {
+            let column = word
+                .split_once('=')
+                .and_then(|(new, old)| Some((new, table.columns.iter().position(|column| column == old)?)));
+            let Some((new, at)) = column else {
+                let problem = Diagnostic::new(
+                    text.range.clone(),
+                    format!("`{word}` is not `new=old` with a column of the table"),
+                );
+                self.problems.push(problem.hint(format!("the columns are {}", table.columns.join(", "))));
+                return None;
+            };
+            for (other, name) in renamed.columns.iter_mut().enumerate() {
+                if other != at && name == new {
+                    name.clear();
+                }
+            }
+            new.clone_into(&mut renamed.columns[at]);
+            new_names.push(new);
+        }
+        // Aliases belong to the name that the table itself gives.
+        if new_names.contains(&"name") && !new_names.contains(&"aliases") {
+            renamed.columns.iter_mut().filter(|column| *column == "aliases").for_each(String::clear);
+        }
+        Some(renamed)
+    }
+
+    /// The form of a class as a term whose `{column}` leaves stand for cells.
+    fn entity_form(&mut self, decl: &EntityDecl, table: &Table) -> Option<TermId> {
+        let parsed = parse_at(&mut self.base, &decl.form.value, decl.form.range.start);
+        let template = self.keep(parsed)?;
+        let leaves = self.base.bottom_up(template);
+        let columns: Vec<String> = leaves
+            .into_iter()
+            .filter_map(|id| column_of(self.base.head_text(id)).map(str::to_owned))
+            .collect();
+        for column in &columns {
+            self.check_column(column, table, &decl.form);
+        }
+        if columns.is_empty() {
+            let message = "the form of an entity class names a column, as in `stateid('{name}')`";
+            self.problem(&decl.form.range, message);
+            return None;
+        }
+        // Without a table the column is missing altogether, which is said already.
+        let other = columns.iter().find(|&column| column != "name" && table.columns.contains(column));
+        if let (Some(column), Some(name)) = (other, decl.names.first()) {
+            let message = format!("members in `names` have no column `{column}`, which the form needs");
+            let hint = "put them into a table";
+            self.problems.push(Diagnostic::new(name.range.clone(), message).hint(hint));
+        }
+        for phrase in &decl.phrases {
+            self.check_phrase(phrase, table);
+        }
+        Some(template)
+    }
+
+    /// A phrase of a class must name columns that are there, in braces that close, and say something.
+    fn check_phrase(&mut self, phrase: &At<String>, table: &Table) {
+        let Some(columns) = columns_in(&phrase.value) else {
+            let problem = Diagnostic::new(phrase.range.clone(), "a brace in this phrase has no partner");
+            return self.problems.push(problem.hint("write columns as `{name}`"));
+        };
+        for column in columns {
+            self.check_column(column, table, phrase);
+        }
+        if Utterance::new(phrase.value.as_str()).is_empty() {
+            self.problem(&phrase.range, "a phrase needs at least one word");
+        }
+    }
+
+    fn check_column(&mut self, column: &str, table: &Table, at: &At<String>) {
+        if !table.columns.iter().any(|known| known == column) {
+            let message = format!("there is no column `{column}`");
+            let hint = format!("the columns are {}", table.columns.join(", "));
+            self.problems.push(Diagnostic::new(at.range.clone(), message).hint(hint));
+        }
+    }
+
+    /// The form of a class with a hole for every column, to recognise members that no table lists.
+    fn open_form(&mut self, template: TermId) -> Option<Form> {
+        fn convert(terms: &Terms, id: TermId, next: &mut usize) -> Form {
+            if column_of(terms.head_text(id)).is_some() {
+                *next += 1;
+                return Form::Hole(*next - 1);
+            }
+            let args: Vec<Form> = terms.args(id).iter().map(|&arg| convert(terms, arg, next)).collect();
+            if args.iter().all(|arg| matches!(arg, Form::Ground(_))) {
+                return Form::Ground(id);
+            }
+            Form::Call { head: terms.head(id), args }
+        }
+        Some(convert(&self.base, template, &mut 0))
+    }
+
+    fn entity(&mut self, decl: &EntityDecl, class: ClassId, template: TermId, row: &Row<'_>) {
+        // A row without one of the cells that the form names is not a member.
+        let Some(term) = self.fill(decl, template, row) else { return };
+        if let Some(&constant) = self.written.get(&term) {
+            let constant = &self.constants[constant].name;
+            let member = self.base.display(term);
+            let message = format!("the member `{member}` is written like the constant `{constant}`");
+            let hint = "give the class another form, or remove one of the two";
+            return self.problems.push(Diagnostic::new(decl.class.range.clone(), message).hint(hint));
+        }
+        let constant = match self.entity_of.get(&term) {
+            Some(&known) if self.constants[known].kind == Kind::Entity(class) => known,
+            Some(_) => {
+                let message = format!("two classes have the member `{}`", self.base.display(term));
+                return self.problem(&decl.class.range, message);
+            }
+            None => {
+                let frame = self.classes[class].frame.0;
+                let id = self.constants.push(Constant {
+                    name: self.base.display(term).to_string(),
+                    kind: Kind::Entity(class),
+                    frames: frame..frame + 1,
+                    term: Some(term),
+                    implicit: false,
+                });
+                self.entity_of.insert(term, id);
+                id
+            }
+        };
+        if decl.phrases.is_empty()
+            && let Some(name) = row.get("name").or(row.cells.first().map(String::as_str))
+        {
+            self.lexicon.insert(name, constant, Source::Name);
+        }
+        for phrase in decl.phrases.iter().filter_map(|phrase| fill_text(&phrase.value, row)) {
+            self.lexicon.insert(&phrase, constant, Source::Name);
+        }
+        for alias in row.get("aliases").into_iter().flat_map(|cell| cell.split('|')) {
+            self.lexicon.insert(alias, constant, Source::Name);
+        }
+    }
+
+    /// The term of one row.
+    fn fill(&mut self, decl: &EntityDecl, id: TermId, row: &Row<'_>) -> Option<TermId> {
+        let shape = self.base.shape(id);
+        if let Some(column) = column_of(self.base.head_text(id)).map(str::to_owned) {
+            let cell = row.get(&column).map(str::trim).filter(|cell| !cell.is_empty())?.to_owned();
+            if shape == Shape::Quoted {
+                return Some(self.base.leaf(Shape::Quoted, &cell));
+            }
+            return match self.base.parse(&cell) {
+                Ok(bare) if self.base.args(bare).is_empty() && self.base.shape(bare) != Shape::Call => {
+                    Some(bare)
+                }
+                _ => {
+                    let place = if row.line == 0 {
+                        String::new()
+                    } else {
+                        format!(" (line {} of the table)", row.line)
+                    };
+                    let message = format!("`{cell}` cannot stand without quotes{place}");
+                    let hint = format!("write `'{{{column}}}'` in the form");
+                    self.problems.push(Diagnostic::new(decl.form.range.clone(), message).hint(hint));
+                    None
+                }
+            };
+        }
+        let args: Vec<TermId> = self.base.args(id).to_vec();
+        let filled = args.into_iter().map(|arg| self.fill(decl, arg, row)).collect::<Option<Vec<_>>>()?;
+        let head = self.base.head(id);
+        Some(self.base.term(shape, head, &filled))
+    }
+
+    fn aliases(&mut self, decl: &EntityDecl, table: &Table, template: TermId) {
+        for (name, phrases) in &decl.aliases {
+            let rows: Vec<_> = table
+                .rows
+                .iter()
+                .filter(|(line, cells)| {
+                    let row = Row { columns: &table.columns, cells, line: *line };
+                    row.get("name").or(cells.first().map(String::as_str)) == Some(name.value.as_str())
+                })
+                .collect();
+            if rows.is_empty() {
+                let message = format!("class `{}` has no member `{}`", decl.class.value, name.value);
+                self.problem(&name.range, message);
+            }
+            for (line, cells) in rows {
+                let row = Row { columns: &table.columns, cells, line: *line };
+                let Some(constant) =
+                    self.fill(decl, template, &row).and_then(|t| self.entity_of.get(&t).copied())
+                else {
+                    continue;
+                };
+                for phrase in phrases {
+                    self.phrase(phrase, constant, Source::Name);
+                }
+            }
+        }
+    }
+
+    pub(super) fn phrase(&mut self, phrase: &At<String>, constant: ConstantId, source: Source) {
+        if !self.lexicon.insert(&phrase.value, constant, source) {
+            self.problem(&phrase.range, "a phrase needs at least one word");
+        }
+    }
+}
+
+/// One row of an entity table.
+struct Row<'a> {
+    columns: &'a [String],
+    cells: &'a [String],
+    line: usize,
+}
+
+impl Row<'_> {
+    fn get(&self, column: &str) -> Option<&str> {
+        let at = self.columns.iter().position(|known| known == column)?;
+        self.cells.get(at).map(String::as_str)
+    }
+}
+
+/// Appends the rows of `more`, matching columns by name. Columns without a name are left behind.
+fn merge(all: &mut Table, more: Table) {
+    let places: Vec<Option<usize>> = more
+        .columns
+        .iter()
+        .map(|column| {
+            let known = all.columns.iter().position(|other| other == column);
+            (!column.is_empty()).then(|| {
+                known.unwrap_or_else(|| {
+                    all.columns.push(column.clone());
+                    all.columns.len() - 1
+                })
+            })
+        })
+        .collect();
+    for (line, cells) in more.rows {
+        let mut row = vec![String::new(); all.columns.len()];
+        for (cell, place) in cells.into_iter().zip(&places) {
+            if let Some(place) = place {
+                row[*place] = cell;
+            }
+        }
+        all.rows.push((line, row));
+    }
+}
+
+/// The column that `{column}` names.
+fn column_of(text: &str) -> Option<&str> {
+    text.strip_prefix('{')?.strip_suffix('}').filter(|inner| !inner.contains(['{', '}']))
+}
+
+/// The columns that a phrase template names; `None` when a brace has no partner.
+fn columns_in(template: &str) -> Option<Vec<&str>> {
+    let mut pieces = template.split('{');
+    let before = pieces.next().unwrap_or_default();
+    let columns = pieces.map(|piece| {
+        let (column, after) = piece.split_once('}')?;
+        (!after.contains('}')).then_some(column)
+    });
+    if before.contains('}') { None } else { columns.collect() }
+}
+
+/// Splits `path new=old ..` into the path, which may hold spaces, and the renames.
+fn split_renames(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    for (gap, _) in text.match_indices(char::is_whitespace) {
+        let rest = text[gap..].trim_start();
+        if rest.split_whitespace().next().is_some_and(|word| word.contains('=')) {
+            return (text[..gap].trim_end(), rest);
+        }
+    }
+    (text, "")
+}
+
+/// The phrase of one row; `None` when a cell it names is empty.
+fn fill_text(template: &str, row: &Row<'_>) -> Option<String> {
+    let mut out = String::new();
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once('{') {
+        out.push_str(before);
+        let (column, tail) = after.split_once('}')?;
+        out.push_str(row.get(column).filter(|cell| !cell.trim().is_empty())?);
+        rest = tail;
+    }
+    out.push_str(rest);
+    Some(out)
+}

@@ -1,0 +1,463 @@
+//! The keys of a domain file, one reader for each.
+
+use super::{
+    AccumulatorDecl, At, ConstantDecl, DomainFile, EntityDecl, ExecutorChoice, FORMAT, TypeSystemDecl,
+};
+use crate::diag::{Diagnostic, closest};
+use crate::surface::Style;
+use crate::types::TypeDecl;
+use std::ops::Range;
+use std::time::Duration;
+use toml_edit::{Item, TableLike, Value};
+
+/// Everything in the file; what is wrong with it goes to `problems`.
+pub(super) fn domain(source: &str, top: &dyn TableLike, problems: &mut Vec<Diagnostic>) -> DomainFile {
+    FileReader { source, problems }.domain(top)
+}
+
+const TOP_KEYS: &[&str] = &[
+    "format",
+    "name",
+    "about",
+    "types",
+    "no_meaning",
+    "root",
+    "surface",
+    "constants",
+    "lexicon",
+    "entities",
+    "accumulators",
+    "executor",
+    "type_systems",
+];
+
+struct FileReader<'a> {
+    source: &'a str,
+    problems: &'a mut Vec<Diagnostic>,
+}
+
+impl FileReader<'_> {
+    fn domain(&mut self, top: &dyn TableLike) -> DomainFile {
+        self.only(top, TOP_KEYS, "a domain file");
+        self.format(top);
+        let name = self.text(top, "name").unwrap_or_else(|| {
+            self.missing(0..0, "name", "the domain");
+            At { value: "unnamed".to_owned(), range: 0..0 }
+        });
+        let (root, wrap) = self.root(top);
+        let (executor, executor_range) = self.executor(top);
+        DomainFile {
+            name,
+            about: self.text(top, "about").map(|about| about.value).unwrap_or_default(),
+            types: self.types(top),
+            no_meaning: self.texts(top, "no_meaning"),
+            root,
+            wrap,
+            style: self.style(top),
+            constants: self.constants(top),
+            lexicon: self.phrase_table(top, "lexicon"),
+            entities: self.tables(top, "entities").into_iter().filter_map(|t| self.entity(t)).collect(),
+            accumulators: self.accumulators(top),
+            executor,
+            executor_range,
+            type_systems: self.type_systems(top),
+        }
+    }
+
+    fn format(&mut self, top: &dyn TableLike) {
+        let Some(item) = top.get("format") else { return };
+        match item.as_integer() {
+            Some(version) if (1..=FORMAT).contains(&version) => {}
+            Some(version) => {
+                let message =
+                    format!("format {version} is not known to this build, which reads up to {FORMAT}");
+                self.problem(item, message);
+            }
+            None => self.wrong(item, "format", "a number"),
+        }
+    }
+
+    fn root(&mut self, top: &dyn TableLike) -> (Vec<At<String>>, Option<At<String>>) {
+        let Some(table) = self.table(top, "root") else {
+            self.missing(0..0, "root", "the domain");
+            return (Vec::new(), None);
+        };
+        self.only(table, &["types", "wrap"], "[root]");
+        let types = self.texts(table, "types");
+        if types.is_empty() {
+            let range = self.key_range(top, "root");
+            self.missing(range, "types", "[root]");
+        }
+        (types, self.text(table, "wrap"))
+    }
+
+    fn style(&mut self, top: &dyn TableLike) -> Style {
+        let mut style = Style::default();
+        let Some(table) = self.table(top, "surface") else { return style };
+        self.only(table, &["spaced", "comma"], "[surface]");
+        style.spaced = self.flag(table, "spaced");
+        if let Some(comma) = self.text(table, "comma") {
+            if comma.value.trim() == "," {
+                style.comma = comma.value;
+            } else {
+                self.problems
+                    .push(Diagnostic::new(comma.range, "`comma` must be a comma with optional spaces"));
+            }
+        }
+        style
+    }
+
+    /// `"Number"`, or `"State, City < Named"`.
+    fn types(&mut self, table: &dyn TableLike) -> Vec<TypeDecl> {
+        let mut decls = Vec::new();
+        for text in self.texts(table, "types") {
+            let (names, parent) = match text.value.split_once('<') {
+                Some((names, parent)) => (names, Some((parent, text.range.start + names.len() + 1))),
+                None => (text.value.as_str(), None),
+            };
+            let parent = parent.and_then(|(parent, at)| self.type_name(parent, at));
+            let mut at = text.range.start;
+            for name in names.split(',') {
+                if let Some(name) = self.type_name(name, at) {
+                    decls.push(TypeDecl { name, parent: parent.clone() });
+                }
+                at += name.len() + 1;
+            }
+        }
+        decls
+    }
+
+    fn type_name(&mut self, text: &str, start: usize) -> Option<(String, Range<usize>)> {
+        let at = start + (text.len() - text.trim_start().len());
+        let name = text.trim();
+        let range = at..at + name.len();
+        let good = name.starts_with(char::is_alphabetic)
+            && name.chars().all(|ch| ch.is_alphanumeric() || ch == '_')
+            && !matches!(name, "where" | "in");
+        if good {
+            return Some((name.to_owned(), range));
+        }
+        self.problems.push(
+            Diagnostic::new(range, format!("`{name}` is not a type name"))
+                .hint("write `Number`, or `State, City < Named` for subtypes"),
+        );
+        None
+    }
+
+    fn constants(&mut self, top: &dyn TableLike) -> Vec<ConstantDecl> {
+        let Some(table) = self.table(top, "constants") else { return Vec::new() };
+        let mut decls = Vec::new();
+        for (key, item) in table.iter() {
+            let name = At { value: key.to_owned(), range: self.key_range(table, key) };
+            let decl = match item.as_table_like() {
+                None => ConstantDecl { name, types: self.text_list(item, key), form: None, implicit: false },
+                Some(long) => {
+                    self.only(long, &["type", "form", "implicit", "about"], "a constant");
+                    let types = long.get("type").map(|item| self.text_list(item, "type")).unwrap_or_default();
+                    let form = self.text(long, "form");
+                    self.text(long, "about");
+                    ConstantDecl { name, types, form, implicit: self.flag(long, "implicit") }
+                }
+            };
+            if decl.types.is_empty() {
+                self.missing(decl.name.range.clone(), "type", &format!("constant `{key}`"));
+            }
+            decls.push(decl);
+        }
+        decls
+    }
+
+    /// A table of lists of texts: the lexicon, and the signatures of a type system.
+    fn phrase_table(&mut self, parent: &dyn TableLike, key: &str) -> Vec<(At<String>, Vec<At<String>>)> {
+        let Some(table) = self.table(parent, key) else { return Vec::new() };
+        table
+            .iter()
+            .map(|(name, item)| {
+                let at = At { value: name.to_owned(), range: self.key_range(table, name) };
+                (at, self.text_list(item, name))
+            })
+            .collect()
+    }
+
+    fn entity(&mut self, table: &dyn TableLike) -> Option<EntityDecl> {
+        let keys = ["class", "type", "form", "table", "names", "phrases", "aliases", "open"];
+        self.only(table, &keys, "[[entities]]");
+        let range = self.table_range(table);
+        let class = self.required(table, "class", "[[entities]]", range.clone());
+        let ty = self.required(table, "type", "[[entities]]", range.clone());
+        let form = self.required(table, "form", "[[entities]]", range.clone());
+        let decl = EntityDecl {
+            class: class?,
+            ty: ty?,
+            form: form?,
+            tables: self.texts(table, "table"),
+            names: self.texts(table, "names"),
+            phrases: self.texts(table, "phrases"),
+            aliases: self.phrase_table(table, "aliases"),
+            open: self.flag(table, "open"),
+        };
+        if decl.tables.is_empty() && decl.names.is_empty() && !decl.open {
+            let problem =
+                Diagnostic::new(range, format!("entity class `{}` has no members", decl.class.value));
+            self.problems.push(problem.hint("give `table`, `names`, or `open = true`"));
+        }
+        Some(decl)
+    }
+
+    fn accumulators(&mut self, parent: &dyn TableLike) -> Vec<AccumulatorDecl> {
+        let mut decls = Vec::new();
+        for table in self.tables(parent, "accumulators") {
+            self.only(table, &["head", "elements", "over", "result", "default"], "[[accumulators]]");
+            let range = self.table_range(table);
+            let head = self.required(table, "head", "[[accumulators]]", range.clone());
+            let over = self.required(table, "over", "[[accumulators]]", range.clone());
+            let result = self.required(table, "result", "[[accumulators]]", range.clone());
+            let elements = self.texts(table, "elements");
+            let default = self.text(table, "default");
+            if elements.is_empty() {
+                self.missing(range, "elements", "[[accumulators]]");
+            }
+            if let (Some(head), Some(over), Some(result)) = (head, over, result) {
+                decls.push(AccumulatorDecl { head, elements, over, result, default });
+            }
+        }
+        decls
+    }
+
+    /// How programs are evaluated, and where that is said.
+    fn executor(&mut self, top: &dyn TableLike) -> (ExecutorChoice, Range<usize>) {
+        let range = self.key_range(top, "executor");
+        let Some(table) = self.table(top, "executor") else { return (ExecutorChoice::None, range) };
+        self.only(table, &["builtin", "command", "url", "token_env", "timeout_seconds"], "[executor]");
+        let timeout = self.timeout(table);
+        let builtin = self.text(table, "builtin");
+        let command = self.texts(table, "command");
+        let url = self.text(table, "url");
+        let token_env = self.text(table, "token_env").map(|name| name.value);
+        match (builtin, command.first().map(|word| word.range.clone()), url) {
+            (Some(name), None, None) => {
+                self.useless(table, "token_env", "`url`");
+                self.useless(table, "timeout_seconds", "`command` and `url`");
+                let range = name.range.clone();
+                (ExecutorChoice::Builtin(name), range)
+            }
+            (None, Some(range), None) => {
+                self.useless(table, "token_env", "`url`");
+                let argv = command.into_iter().map(|word| word.value).collect();
+                (ExecutorChoice::Command { argv, timeout }, range)
+            }
+            (None, None, Some(url)) => {
+                (ExecutorChoice::Url { url: url.value, token_env, timeout }, url.range)
+            }
+            _ => {
+                let message = "[executor] needs exactly one of `builtin`, `command` and `url`";
+                self.problems.push(Diagnostic::new(range.clone(), message));
+                (ExecutorChoice::None, range)
+            }
+        }
+    }
+
+    /// A key that only goes with other keys than those of this executor.
+    fn useless(&mut self, table: &dyn TableLike, key: &str, partners: &str) {
+        if table.get(key).is_some() {
+            let range = self.key_range(table, key);
+            self.problems.push(Diagnostic::new(range, format!("`{key}` goes with {partners} only")));
+        }
+    }
+
+    fn timeout(&mut self, table: &dyn TableLike) -> Duration {
+        let fallback = Duration::from_secs(10);
+        let Some(item) = table.get("timeout_seconds") else { return fallback };
+        let seconds = item.as_float().or_else(|| item.as_integer().map(|whole| whole as f64));
+        match seconds.filter(|&s| s > 0.0 && s <= 86_400.0) {
+            Some(seconds) => Duration::from_secs_f64(seconds),
+            None => {
+                self.wrong(item, "timeout_seconds", "a number of seconds between 0 and 86400");
+                fallback
+            }
+        }
+    }
+
+    fn type_systems(&mut self, top: &dyn TableLike) -> Vec<TypeSystemDecl> {
+        let Some(systems) = self.table(top, "type_systems") else { return Vec::new() };
+        let mut decls = Vec::new();
+        for (key, _) in systems.iter() {
+            let Some(table) = self.table(systems, key) else { continue };
+            let name = At { value: key.to_owned(), range: self.key_range(systems, key) };
+            self.only(
+                table,
+                &["about", "types", "root", "constants", "entities", "accumulators"],
+                "a type system",
+            );
+            self.text(table, "about");
+            let entities = self.class_types(table);
+            let accumulators = table.get("accumulators").is_some().then(|| self.accumulators(table));
+            let decl = TypeSystemDecl {
+                name,
+                types: self.types(table),
+                root: self.texts(table, "root"),
+                constants: self.phrase_table(table, "constants"),
+                entities,
+                accumulators,
+            };
+            if decl.root.is_empty() {
+                self.missing(decl.name.range.clone(), "root", &format!("type system `{key}`"));
+            }
+            decls.push(decl);
+        }
+        decls
+    }
+
+    /// The type of each entity class: one text, or a list of one.
+    fn class_types(&mut self, system: &dyn TableLike) -> Vec<(At<String>, At<String>)> {
+        let Some(table) = self.table(system, "entities") else { return Vec::new() };
+        let mut decls = Vec::new();
+        for (key, item) in table.iter() {
+            let class = At { value: key.to_owned(), range: self.key_range(table, key) };
+            let mut types = self.text_list(item, key);
+            let n_types = item.as_array().map_or(1, toml_edit::Array::len);
+            if n_types != 1 {
+                let message = format!("entity class `{key}` must have exactly one type, found {n_types}");
+                self.problems.push(Diagnostic::new(class.range, message));
+            } else if let Some(ty) = types.pop() {
+                decls.push((class, ty));
+            }
+        }
+        decls
+    }
+
+    // ---- small readers ----------------------------------------------------------------------------------
+
+    fn only(&mut self, table: &dyn TableLike, keys: &[&str], place: &str) {
+        for (key, _) in table.iter() {
+            if keys.contains(&key) {
+                continue;
+            }
+            let problem =
+                Diagnostic::new(self.key_range(table, key), format!("unknown key `{key}` in {place}"));
+            self.problems.push(match closest(key, keys.iter().copied()) {
+                Some(near) => problem.hint(format!("did you mean `{near}`?")),
+                None => problem.hint(format!("the keys here are {}", keys.join(", "))),
+            });
+        }
+    }
+
+    fn table<'t>(&mut self, parent: &'t dyn TableLike, key: &str) -> Option<&'t dyn TableLike> {
+        let item = parent.get(key)?;
+        let table = item.as_table_like();
+        if table.is_none() {
+            self.wrong(item, key, "a table");
+        }
+        table
+    }
+
+    fn tables<'t>(&mut self, parent: &'t dyn TableLike, key: &str) -> Vec<&'t dyn TableLike> {
+        let Some(item) = parent.get(key) else { return Vec::new() };
+        if let Some(tables) = item.as_array_of_tables() {
+            return tables.iter().map(|table| table as &dyn TableLike).collect();
+        }
+        if let Some(array) = item.as_array() {
+            let inline: Vec<_> = array.iter().filter_map(Value::as_inline_table).collect();
+            if inline.len() == array.len() {
+                return inline.into_iter().map(|table| table as &dyn TableLike).collect();
+            }
+        }
+        self.wrong(item, key, &format!("tables, each under [[{key}]]"));
+        Vec::new()
+    }
+
+    fn required(
+        &mut self,
+        table: &dyn TableLike,
+        key: &str,
+        place: &str,
+        range: Range<usize>,
+    ) -> Option<At<String>> {
+        let found = self.text(table, key);
+        if table.get(key).is_none() {
+            self.missing(range, key, place);
+        }
+        found
+    }
+
+    fn text(&mut self, table: &dyn TableLike, key: &str) -> Option<At<String>> {
+        let item = table.get(key)?;
+        let text = item.as_value().and_then(|value| self.string(value));
+        if text.is_none() {
+            self.wrong(item, key, "text in quotes");
+        }
+        text
+    }
+
+    fn texts(&mut self, table: &dyn TableLike, key: &str) -> Vec<At<String>> {
+        table.get(key).map(|item| self.text_list(item, key)).unwrap_or_default()
+    }
+
+    /// One text, or an array of them.
+    fn text_list(&mut self, item: &Item, key: &str) -> Vec<At<String>> {
+        let Some(value) = item.as_value() else {
+            self.wrong(item, key, "text or a list of texts");
+            return Vec::new();
+        };
+        let Some(array) = value.as_array() else {
+            if let Some(text) = self.string(value) {
+                return vec![text];
+            }
+            self.wrong(item, key, "text or a list of texts");
+            return Vec::new();
+        };
+        let mut texts = Vec::with_capacity(array.len());
+        for value in array {
+            match self.string(value) {
+                Some(text) => texts.push(text),
+                None => {
+                    let range = value.span().unwrap_or(0..0);
+                    let message = format!("`{key}` must hold text in quotes, found {}", value.type_name());
+                    self.problems.push(Diagnostic::new(range, message));
+                }
+            }
+        }
+        texts
+    }
+
+    fn string(&self, value: &Value) -> Option<At<String>> {
+        let text = value.as_str()?;
+        let outer = value.span().unwrap_or(0..0);
+        // Step inside the quotes where the text stands there letter by letter; escapes keep the outer range.
+        let inside = self.source.get(outer.clone()).and_then(|raw| raw.find(text));
+        let range = match inside {
+            Some(offset) => outer.start + offset..outer.start + offset + text.len(),
+            None => outer,
+        };
+        Some(At { value: text.to_owned(), range })
+    }
+
+    fn flag(&mut self, table: &dyn TableLike, key: &str) -> bool {
+        let Some(item) = table.get(key) else { return false };
+        item.as_bool().unwrap_or_else(|| {
+            self.wrong(item, key, "true or false");
+            false
+        })
+    }
+
+    fn key_range(&self, table: &dyn TableLike, key: &str) -> Range<usize> {
+        table.key(key).and_then(toml_edit::Key::span).unwrap_or(0..0)
+    }
+
+    fn table_range(&self, table: &dyn TableLike) -> Range<usize> {
+        let first = table.iter().next().map(|(key, _)| self.key_range(table, key));
+        first.unwrap_or(0..0)
+    }
+
+    fn problem(&mut self, item: &Item, message: String) {
+        self.problems.push(Diagnostic::new(item.span().unwrap_or(0..0), message));
+    }
+
+    fn wrong(&mut self, item: &Item, key: &str, expected: &str) {
+        self.problem(item, format!("`{key}` must be {expected}, found {}", item.type_name()));
+    }
+
+    fn missing(&mut self, range: Range<usize>, key: &str, place: &str) {
+        self.problems.push(Diagnostic::new(range, format!("{place} needs the key `{key}`")));
+    }
+}
