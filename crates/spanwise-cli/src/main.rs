@@ -5,6 +5,7 @@
 
 mod commands;
 mod output;
+mod signals;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -12,6 +13,9 @@ use std::process::ExitCode;
 /// Natural language to programs, with a tree over the words that explains every answer.
 #[derive(Parser)]
 #[command(name = "spanwise", version, propagate_version = true, max_term_width = 110)]
+#[command(after_help = "Examples:\n  spanwise check my-domain.toml train.jsonl\n  \
+    spanwise exec geo \"answer(capital(loc_2(stateid('texas'))))\"\n  \
+    spanwise data scan --out data/scan")]
 struct Cli {
     #[command(subcommand)]
     command: Command,

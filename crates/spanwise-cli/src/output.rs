@@ -1,6 +1,7 @@
 //! How outcomes become text and exit codes.
 
 use anyhow::Error;
+use spanwise_domains::data::DataError;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -45,7 +46,10 @@ pub(crate) fn finish(outcome: Result<Done, Error>) -> ExitCode {
 
 fn is_broken_pipe(error: &Error) -> bool {
     let broken = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
-    error.chain().any(|cause| cause.downcast_ref::<io::Error>().is_some_and(broken))
+    error.chain().any(|cause| match cause.downcast_ref::<DataError>() {
+        Some(DataError::Write { reason, .. }) => broken(reason),
+        _ => cause.downcast_ref::<io::Error>().is_some_and(broken),
+    })
 }
 
 /// A line for the person at the terminal, beside the output.

@@ -198,3 +198,45 @@ fn constants_no_program_can_contain_and_more_than_two_phrases_are_remarked() {
     let outcome = room.run(["check", "d.toml"]).exits(0);
     outcome.prints(["warning: no program can contain lost", "`x` has 3 phrases"]);
 }
+
+#[test]
+fn mistakes_in_the_executor_table_are_pointed_at() {
+    let room = Room::new();
+    for line in ["builtin = \"goe\"", "url = \"nonsense\"", "command = [\"\"]"] {
+        room.write("d.toml", format!("{TINY}[executor]\n{line}\n"));
+        room.run(["check", "d.toml"]).exits(1).says(["d.toml:9:"]);
+    }
+}
+
+#[test]
+fn a_domain_is_checked_without_the_secrets_of_its_executor() {
+    let room = Room::new();
+    let executor = "[executor]\nurl = \"http://127.0.0.1:9/\"\ntoken_env = \"SPANWISE_TEST_NO_SUCH_TOKEN\"\n";
+    room.write("d.toml", format!("{TINY}{executor}"));
+    room.run(["check", "d.toml"]).exits(0);
+}
+
+#[test]
+fn names_that_no_program_can_write_are_refused() {
+    let room = Room::new();
+    for name in ["a b", "g(", "it's", "a,b", ""] {
+        room.write("d.toml", format!("{TINY}\"{name}\" = \"A\"\n"));
+        room.run(["check", "d.toml"]).exits(1).says(["d.toml:8:"]);
+    }
+}
+
+#[test]
+fn an_entity_class_with_an_empty_table_is_refused() {
+    let room = Room::with_lamps();
+    room.write("lamps.tsv", "name\n\n");
+    room.run(["check", "lamps.toml"]).exits(1).says(["class `lamp` has no members"]);
+}
+
+#[test]
+fn the_name_of_a_table_may_hold_spaces() {
+    let room = Room::with_lamps();
+    room.write("lamps.toml", LAMPS.replace("lamps.tsv", "my lamps.tsv"));
+    room.run(["check", "lamps.toml"]).exits(1).says(["`my lamps.tsv`"]);
+    room.write("my lamps.tsv", common::LAMPS_TABLE);
+    room.run(["check", "lamps.toml"]).exits(0).prints(["2 entities"]);
+}

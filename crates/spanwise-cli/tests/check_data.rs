@@ -111,6 +111,14 @@ fn show_says_how_many_failures_are_printed() {
 }
 
 #[test]
+fn asking_for_more_failures_shows_more_failures() {
+    let room = Room::new();
+    room.write("d.jsonl", example("a", "i_hop()").repeat(1100));
+    let outcome = room.run(["check", "scan", "d.jsonl", "--show", "2000"]).exits(1);
+    assert_eq!(outcome.stdout.matches("\nd.jsonl:").count(), 1100);
+}
+
+#[test]
 fn several_files_are_checked_together_and_failures_name_theirs() {
     let room = Room::with_lamps();
     room.write("a.jsonl", example("a", "do(on(lamp('desk')))") + &example("b", "do(a)"));
@@ -132,26 +140,37 @@ fn examples_without_programs_are_counted_and_remarked() {
 #[test]
 fn files_that_are_no_data_are_named_with_the_line() {
     let room = Room::with_lamps();
-    let check = |content: &[u8], code: i32, text: &str| {
+    let check = |content: &[u8], text: &str| {
         room.write("d.jsonl", content);
-        let outcome = room.run(["check", "lamps.toml", "d.jsonl"]).exits(code).says([text]);
+        let outcome = room.run(["check", "lamps.toml", "d.jsonl"]).exits(1).says([text]);
         assert_eq!(outcome.stdout, "", "{text}");
     };
-    let good = example("a", "do(on(lamp('desk')))").repeat(2);
-    let with = |last: &[u8]| [good.as_bytes(), last].concat();
-    check(b"", 1, "d.jsonl is empty; expected one JSON object per line");
-    check(b"\n\r\n \n", 1, "d.jsonl is empty");
-    check(&with(b"oops\n"), 1, "d.jsonl:3:1: not valid JSON");
-    check(&with(b"{\"utterance\": \"a\",\n"), 1, "d.jsonl:3:18: not valid JSON");
-    check(&with(b"{\"utterance\": \"\xff\"}\n"), 1, "d.jsonl:3:16: not UTF-8");
-    check(&with(b"{\"utterance\": 3}\n"), 1, "d.jsonl:3: the field `utterance` must be a string");
-    check(&with(b"{\"utterance\": \"a\", \"program\": [1]}\n"), 1, "d.jsonl:3: the field `program`");
-    check(&with(b"{\"program\": \"x\"}\n"), 1, "d.jsonl:3: the example has no utterance");
-    check(&with(b"7\n"), 1, "d.jsonl:3: expected a JSON object, found a number");
-    check(b"[{\"utterance\": \"a\"}]", 1, "d.jsonl:1: this is a JSON array");
-    check(format!("{}{}", &good, "[".repeat(1 << 20)).as_bytes(), 1, "d.jsonl:3:");
+    check(b"", "d.jsonl is empty; expected one JSON object per line");
+    check(b"\n\r\n \n", "d.jsonl is empty");
+    check(b"[{\"utterance\": \"a\"}]", "d.jsonl:1: this is a JSON array");
     room.run(["check", "lamps.toml", "missing.jsonl"]).exits(2).says(["cannot open missing.jsonl"]);
     room.run(["check", "lamps.toml", "."]).exits(1).says(["cannot read ."]);
+}
+
+#[test]
+fn a_line_that_is_no_example_is_a_failure_and_the_others_are_still_checked() {
+    let room = Room::with_lamps();
+    let good = example("a", "do(on(lamp('desk')))");
+    let check = |line: &[u8], text: &str| {
+        room.write("d.jsonl", [good.as_bytes(), line, b"\n", good.as_bytes()].concat());
+        let outcome = room.run(["check", "lamps.toml", "d.jsonl"]).exits(1);
+        outcome.prints(["bad line", "well-typed       2", &format!("\nd.jsonl:2: bad line: {text}")]);
+    };
+    check(b"oops", "column 1: not valid JSON: expected value\n");
+    check(b"{\"utterance\": \"a\",", "column 18: not valid JSON");
+    check(b"{\"utterance\": \"\xff\"}", "column 16: not UTF-8");
+    check(b"{\"utterance\": 3}", "the field `utterance` must be a string");
+    check(b"{\"utterance\": \"a\", \"program\": [1]}", "the field `program`");
+    check(b"{\"program\": \"x\"}", "the example has no utterance");
+    check(b"7", "expected a JSON object, found a number");
+    check("[".repeat(1 << 20).as_bytes(), "column");
+    let report = room.run(["check", "lamps.toml", "d.jsonl", "--json"]).exits(1).json();
+    assert_eq!((&report["examples"], &report["problems"]), (&json!(2), &json!({"bad line": 1})));
 }
 
 #[test]
@@ -234,4 +253,12 @@ fn an_external_executor_answers_for_check_too() {
     room.write("d.jsonl", json!({"utterance": "a", "program": "f(x)", "answer": [7]}).to_string());
     let outcome = room.run(["check", "sub/d.toml", "d.jsonl", "--execute", "--json"]).exits(0);
     assert_eq!(outcome.json()["answers"]["equal"], 1);
+}
+
+#[test]
+fn answers_cannot_be_compared_without_an_executor() {
+    let room = Room::new();
+    room.write("d.toml", TINY);
+    room.write("d.jsonl", json!({"utterance": "a", "program": "x", "answer": "wrong"}).to_string());
+    room.run(["check", "d.toml", "d.jsonl", "--execute"]).exits(2).says(["has no [executor]"]);
 }

@@ -7,6 +7,8 @@ mod common;
 use common::Room;
 use serde_json::{Value, json};
 
+const GOOD_SCAN: &str = "IN: jump OUT: I_JUMP\n";
+
 /// A question about the number of things, as CLEVR's own files have it.
 fn question(image: u64) -> Value {
     let program = json!([
@@ -144,6 +146,38 @@ fn an_output_that_is_a_link_stays_one_and_keeps_its_permissions() {
     assert_eq!(mode & 0o777, 0o600);
 }
 
+#[test]
+fn an_import_names_the_file_that_is_wrong() {
+    let room = Room::new();
+    room.write("train.txt", GOOD_SCAN);
+    room.write("test.txt", format!("{GOOD_SCAN}oops\n"));
+    let outcome = room.run(["data", "import", "scan", "train.txt", "test.txt", "--out", "o"]).exits(1);
+    assert!(
+        outcome.stderr.contains("test.txt") && !outcome.stderr.contains("train.txt"),
+        "{}",
+        outcome.stderr
+    );
+    room.write("corpus", "id:1\nnl:q\nmrl:f(x)\n");
+    room.write("train.list", "7\n");
+    room.run(["data", "import", "geo", "corpus", "train.list", "--out", "o"]).exits(1).says(["train.list"]);
+    room.write("q.json", "{\"questions\": [{\"question\": \"q\", \"image_index\": 0}]}");
+    room.write("s.json", "{\"scenes\": [\n{]}");
+    let args = ["data", "import", "clevr", "q.json", "--scenes", "s.json", "--out", "o"];
+    room.run(args).exits(1).says(["s.json", "line 2"]);
+}
+
+#[test]
+fn an_import_writes_nothing_that_the_reader_refuses() {
+    let room = Room::new();
+    room.write("q.json", "{\"questions\": [{\"question\": \" \"}]}");
+    room.run(["data", "import", "clevr", "q.json", "--out", "o.jsonl"]).exits(1).says(["question 0"]);
+    room.write("corpus", "id:1\nnl:\nmrl:f(x)\nid:2\nnl:q\nmrl:g(x)\n");
+    room.write("ids", "2\n");
+    room.run(["data", "import", "geo", "corpus", "ids", "--out", "o"])
+        .exits(1)
+        .says(["line 2 of the corpus"]);
+}
+
 // ---- geo ----------------------------------------------------------------------------------------------------
 
 #[test]
@@ -192,6 +226,22 @@ fn a_broken_geo_corpus_is_named_with_the_line_and_leaves_no_folder() {
         .says(["missing: there is no such"]);
     room.run(["data", "import", "geo", "c", "--out", "o"]).exits(2).says(["<TRAIN_IDS>"]);
     assert_eq!(room.names("."), ["c", "ids"]);
+}
+
+#[test]
+fn a_geo_corpus_cut_off_or_with_an_id_twice_is_refused() {
+    let room = Room::new();
+    let good = "id:1\nnl:q\nmrl:f(x)\nid:2\nnl:r\nmrl:g(x)\n";
+    room.write("ids", "1\n");
+    for (rest, text) in [
+        ("id:3\nnl:s\n", "line"),
+        ("id:3\nid:4\nnl:s\nmrl:h(x)\n", "line"),
+        ("id:1\nnl:s\nmrl:h(x)\n", "`1`"),
+    ] {
+        room.write("corpus", format!("{good}{rest}"));
+        room.run(["data", "import", "geo", "corpus", "ids", "--out", "o"]).exits(1).says(["corpus", text]);
+        assert_eq!(room.names("."), ["corpus", "ids"]);
+    }
 }
 
 // ---- clevr --------------------------------------------------------------------------------------------------
@@ -255,4 +305,25 @@ fn broken_clevr_files_are_named_with_the_place_and_leave_no_output() {
     check(1, ["q.json", "recursion limit"]);
     let outcome = room.run(["data", "import", "clevr", "nope.json", "--out", "o.jsonl"]).exits(2);
     outcome.says(["cannot read nope.json"]);
+}
+
+#[test]
+fn a_clevr_file_without_questions_is_refused() {
+    let room = Room::new();
+    room.write("q.json", "{\"questions\": []}");
+    room.run(["data", "import", "clevr", "q.json", "--out", "o.jsonl"])
+        .exits(1)
+        .says(["q.json", "no example"]);
+    assert_eq!(room.names("."), ["q.json"]);
+}
+
+#[test]
+fn a_clevr_file_that_does_not_end_as_json_does_is_refused() {
+    let room = Room::new();
+    for rest in ["", ", \"info\": {", "} and more", "]"] {
+        room.write("q.json", format!("{{\"questions\": [{{\"question\": \"q\"}}]{rest}"));
+        let outcome = room.run(["data", "import", "clevr", "q.json", "--out", "o.jsonl"]);
+        outcome.exits(1).says(["q.json", "line 1"]);
+        assert_eq!(room.names("."), ["q.json"]);
+    }
 }

@@ -132,3 +132,9 @@ fn a_folder_in_the_way_of_one_file_keeps_all_files_away() {
     assert_eq!(room.names("o"), ["commands.jsonl", "test_right.jsonl"]);
     assert_eq!(room.read("o/commands.jsonl"), "old");
 }
+
+#[test]
+fn a_split_of_scan_that_is_named_twice_is_written_once() {
+    let outcome = Room::new().run(["data", "scan", "--out", "o", "--split", "right,length,right"]).exits(0);
+    assert_eq!(outcome.stderr.matches("train_right.jsonl").count(), 1, "{}", outcome.stderr);
+}

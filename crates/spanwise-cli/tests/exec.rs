@@ -7,6 +7,7 @@ mod common;
 use common::{Room, wait};
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::time::Duration;
 
 const CAPITAL: &str = "answer(capital(loc_2(stateid('texas'))))";
 /// A red cube to the left of a blue sphere, in CLEVR's compact notation.
@@ -214,6 +215,34 @@ fn a_reader_that_goes_away_ends_the_command_quietly() {
     assert_eq!(stderr, "");
 }
 
+#[test]
+fn each_line_is_answered_before_the_next_one_comes() {
+    let mut child = Room::new().call(["exec", "scan"]).spawn();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    stdin.write_all(b"{\"program\": \"i_jump()\"}\n").unwrap();
+    let (answered, answer) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let mut line = String::new();
+        stdout.read_line(&mut line).unwrap();
+        let _ = answered.send(line);
+    });
+    let answer = answer.recv_timeout(Duration::from_secs(5));
+    drop(stdin);
+    assert_eq!(wait(&mut child), Some(0));
+    assert!(answer.expect("an answer while more input may come").contains("I_JUMP"));
+}
+
+#[test]
+fn a_line_that_is_too_long_is_answered_once_and_counted_once() {
+    let mut input = vec![b'x'; (64 << 20) + 1000];
+    input.extend_from_slice(b"\nnonsense\n");
+    let replies = Room::new().feed(["exec", "scan"], input).exits(1).replies();
+    let error = |at: usize| replies[at]["error"].as_str().unwrap();
+    assert!(error(0).starts_with("line 1: longer than") && error(1).starts_with("line 2: "), "{replies:?}");
+    assert_eq!(replies.len(), 2);
+}
+
 // ---- contexts -----------------------------------------------------------------------------------------------
 
 #[test]
@@ -288,4 +317,21 @@ fn context_files_that_cannot_be_used_are_errors_and_print_nothing() {
     check("empty.json", 1, "the scene is empty");
     check("no-objects.json", 1, "`objects`");
     check("blue-ish.txt", 1, "did you mean `blue`?");
+}
+
+#[test]
+fn a_context_that_cannot_be_used_is_named_with_its_line() {
+    let room = Room::new();
+    room.write("late.json", "\n\n\n{\"objects\": [],\noops}");
+    room.write("wrong.json", "{\"objects\": 3}");
+    let count = ["exec", "clevr", "count(scene())", "--context"];
+    room.call(count).arg("late.json").run().exits(1).says(["late.json", "line 5"]);
+    room.call(count).arg("wrong.json").run().exits(1).says(["wrong.json"]);
+}
+
+#[test]
+fn a_context_of_null_leaves_the_scene() {
+    let line = json!({"program": "count(scene())", "context": null, "scene": TWO_OBJECTS});
+    let outcome = Room::new().feed(["exec", "clevr"], line.to_string()).exits(0);
+    assert_eq!(outcome.replies()[0]["denotation"], "2");
 }

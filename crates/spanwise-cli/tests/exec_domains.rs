@@ -173,3 +173,15 @@ fn tables_are_found_beside_the_domain_file_and_above_it() {
     room.write("sub/lamps.toml", LAMPS.replace("lamps.tsv", "../above.tsv"));
     room.run(["check", "sub/lamps.toml"]).exits(0).prints(["1 entities in 1 classes"]);
 }
+
+#[test]
+fn a_folder_with_an_at_sign_in_its_name_is_a_folder() {
+    if no_python() {
+        return;
+    }
+    let room = Room::new();
+    room.run(["check", "me@home/missing.toml"]).exits(2).says(["me@home/missing.toml"]);
+    room.write("me@home/d.toml", format!("{TINY}[executor]\ncommand = [\"python3\", \"run.py\"]\n"));
+    room.write("me@home/run.py", SCRIPT);
+    assert_eq!(room.run(["exec", "me@home/d.toml", "f(x)"]).exits(0).stdout, "f(x)\n");
+}

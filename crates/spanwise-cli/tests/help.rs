@@ -1,10 +1,11 @@
-//! `--help`, `--version`, and calls that no command understands.
+//! `--help`, `--version`, calls that no command understands, and how errors are worded.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod common;
 
-use common::Room;
+use common::{Room, TINY};
+use serde_json::json;
 
 #[test]
 fn every_command_has_help_on_standard_output() {
@@ -59,4 +60,52 @@ fn a_domain_that_does_not_exist_is_named_with_a_suggestion() {
     room.run(["exec", "nowhere.toml", "x"]).exits(2).says(["nowhere.toml: there is no such file", "clevr"]);
     room.write("d.jsonl", common::example("a", "x"));
     room.run(["data", "stats", "d.jsonl", "--domain", "scna"]).exits(2).says(["`scan`"]);
+}
+
+#[test]
+fn the_help_of_every_command_mentions_an_example() {
+    let room = Room::new();
+    for outcome in [
+        room.run(["--help"]),
+        room.run(["data", "--help"]),
+        room.run(["data", "import", "--help"]),
+        room.run(["data", "import", "geo", "--help"]),
+        room.run(["data", "import", "clevr", "--help"]),
+        room.run(["data", "import", "scan", "--help"]),
+    ] {
+        outcome.exits(0).prints(["Example", "\n  spanwise "]);
+    }
+}
+
+#[test]
+fn names_that_do_not_exist_make_the_call_wrong() {
+    let room = Room::new();
+    room.run(["check", "geo@nope"]).exits(2).says(["no type system `nope`", "paper"]);
+    let scene = json!({"image_index": 5, "objects": []});
+    room.write("s.json", json!({"scenes": [scene, scene]}).to_string());
+    room.write("one.json", scene.to_string());
+    let count = ["exec", "clevr", "count(scene())", "--context"];
+    room.call(count).arg("s.json").arg("--index=8").run().exits(2).says(["s.json", "8"]);
+    room.call(count).arg("s.json").run().exits(2).says(["s.json has 2 scenes", "--index"]);
+    room.call(count).arg("one.json").arg("--index=5").run().exits(2).says(["one.json", "--index"]);
+}
+
+#[test]
+fn every_error_is_said_once() {
+    let room = Room::new();
+    room.write("d.toml", format!("{TINY}g = \"Q\"\n"));
+    room.write("d.jsonl", "{\"utterance\": 3}\n");
+    room.write("t.txt", "IN: hop OUT: I_JUMP\n");
+    room.write("good.txt", "IN: jump OUT: I_JUMP\n");
+    for (outcome, text) in [
+        (room.run(["check", "d.toml"]), "unknown type `Q`"),
+        (room.run(["data", "stats", "d.jsonl"]), "must be a string"),
+        (room.run(["data", "stats", "."]), "directory"),
+        (room.run(["data", "import", "scan", "t.txt", "--out", "o"]), "found `hop`"),
+        (room.run(["data", "import", "scan", "good.txt", "--out", "."]), "it is a directory"),
+        (room.run(["data", "import", "scan", "good.txt", "--out", "/dev/full"]), "No space left"),
+    ] {
+        let outcome = outcome.exits(1);
+        assert_eq!(outcome.stderr.matches(text).count(), 1, "{}", outcome.stderr);
+    }
 }

@@ -5,9 +5,14 @@
 
 mod common;
 
-use common::{Room, example, wait};
+use common::{LAMPS, Room, example, wait};
+use serde_json::json;
 use std::fs::{File, OpenOptions};
 use std::io::Read as _;
+
+const GOOD_SCAN: &str = "IN: jump OUT: I_JUMP\n";
+/// A scene with one object, in CLEVR's compact notation.
+const CUBE: &str = "cube rubber large red 0 0";
 
 fn full() -> File {
     OpenOptions::new().write(true).open("/dev/full").unwrap()
@@ -84,7 +89,7 @@ fn an_endless_line_is_refused_before_it_fills_the_memory() {
 fn a_pipe_as_output_is_written_to_and_stays_a_pipe() {
     use std::os::unix::fs::FileTypeExt as _;
     let room = Room::new();
-    room.write("t.txt", "IN: jump OUT: I_JUMP\n");
+    room.write("t.txt", GOOD_SCAN);
     let made = std::process::Command::new("mkfifo").arg(room.path("pipe")).status();
     assert!(made.unwrap().success());
     let path = room.path("pipe");
@@ -115,4 +120,50 @@ fn names_that_are_not_utf8_are_shown_as_far_as_they_can_be() {
     let path = room.path(".").join(name);
     std::fs::write(path, example("a", "f(x)")).unwrap();
     room.call(["data", "stats"]).arg(name).run().exits(0).prints(["d\u{fffd}.jsonl"]);
+}
+
+#[test]
+fn standard_output_as_output_file_keeps_what_was_printed_before() {
+    let room = Room::new();
+    room.write("t.txt", GOOD_SCAN);
+    room.write("all.txt", "first\n");
+    let file = OpenOptions::new().append(true).open(room.path("all.txt")).unwrap();
+    let call = room.call(["data", "import", "scan", "t.txt", "--out", "/dev/stdout"]);
+    call.stdout_to(file).run().exits(0);
+    assert!(room.read("all.txt").starts_with("first\n{\"utterance\":\"jump\""), "{}", room.read("all.txt"));
+}
+
+#[test]
+fn a_link_to_a_file_that_is_not_there_yet_is_followed() {
+    let room = Room::new();
+    room.write("t.txt", GOOD_SCAN);
+    std::os::unix::fs::symlink("target.jsonl", room.path("link.jsonl")).unwrap();
+    room.run(["data", "import", "scan", "t.txt", "--out", "link.jsonl"]).exits(0);
+    assert!(room.path("link.jsonl").is_symlink() && room.path("target.jsonl").is_file());
+}
+
+#[test]
+fn a_file_name_as_long_as_the_system_allows_can_be_written() {
+    let room = Room::new();
+    room.write("t.txt", GOOD_SCAN);
+    let name = "x".repeat(250);
+    room.run(["data", "import", "scan", "t.txt", "--out", &name]).exits(0);
+    assert_eq!(room.names("."), ["t.txt", &name]);
+}
+
+#[test]
+fn a_byte_order_mark_is_passed_over_in_every_input() {
+    let room = Room::new();
+    let outcome = room.feed(["exec", "scan"], "\u{feff}{\"program\": \"i_jump()\"}\n").exits(0);
+    assert_eq!(outcome.replies()[0]["denotation"], "I_JUMP");
+    for context in [CUBE.to_owned(), json!(CUBE).to_string()] {
+        room.write("scene", format!("\u{feff}{context}"));
+        let outcome = room.run(["exec", "clevr", "count(scene())", "--context", "scene"]).exits(0);
+        assert_eq!(outcome.stdout, "1\n");
+    }
+    room.write("lamps.toml", LAMPS.replace("lamps.tsv", "lamps.json"));
+    room.write("lamps.json", "\u{feff}[\"desk\"]");
+    room.run(["check", "lamps.toml"]).exits(0);
+    room.write("d.toml", "\u{feff}colour = 1\n");
+    room.run(["check", "d.toml"]).exits(1).says(["unknown key `colour`", "d.toml:1:1\n"]);
 }

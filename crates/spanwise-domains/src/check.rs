@@ -10,8 +10,10 @@ use spanwise_lang::lexicon::Source;
 use spanwise_lang::{ConstantId, Domain, Kind, Node, Problem, TermId, Terms};
 use std::collections::BTreeMap;
 
-/// Most failures that are kept with their text; the counts go on.
+/// Most failures that are kept with their text if nobody asks for more; the counts go on.
 const MAX_KEPT: usize = 1000;
+/// The kind of a failure that is no example at all.
+pub const BAD_LINE: &str = "bad line";
 /// Terms after which the store starts afresh, so that memory stays flat.
 const MAX_TERMS: usize = 1 << 20;
 
@@ -101,6 +103,7 @@ pub struct Checker<'a> {
     terms: Terms,
     uses: Vec<Coverage>,
     unlisted: Vec<Coverage>,
+    max_kept: usize,
     report: Report,
 }
 
@@ -114,8 +117,30 @@ impl<'a> Checker<'a> {
             terms: domain.new_terms(),
             uses: vec![Coverage::default(); domain.constants().len()],
             unlisted: vec![Coverage::default(); domain.classes().len()],
+            max_kept: MAX_KEPT,
             report: Report { answers: executor.map(|_| Answers::default()), ..Report::default() },
         }
+    }
+
+    /// The same, with at least the first `n` failures kept with their text.
+    #[must_use]
+    pub fn keeping(mut self, n: usize) -> Self {
+        self.max_kept = self.max_kept.max(n);
+        self
+    }
+
+    /// Notes a line that is no example.
+    pub fn add_bad_line(&mut self, file: &str, line: usize, message: String) {
+        let (utterance, program) = (String::new(), String::new());
+        let file = file.to_owned();
+        self.report.fail(self.max_kept, BAD_LINE, || Failure {
+            file,
+            line,
+            utterance,
+            program,
+            kind: BAD_LINE,
+            message,
+        });
     }
 
     /// Looks at one example.
@@ -130,8 +155,9 @@ impl<'a> Checker<'a> {
         let program = match self.terms.parse(text) {
             Ok(program) => program,
             Err(problem) => {
-                let (_, column) = problem.position(text);
-                return self.fail(&place, "syntax", format!("column {column}: {}", problem.message));
+                return self
+                    .report
+                    .fail(self.max_kept, "syntax", || place.failure("syntax", problem.one_line(text)));
             }
         };
         match self.domain.analyze(&self.terms, program) {
@@ -144,8 +170,8 @@ impl<'a> Checker<'a> {
                 if let Problem::UnknownConstant { name, .. } = &problem {
                     *self.report.unknown.entry(name.clone()).or_default() += 1;
                 }
-                let message = problem.describe(self.domain, &self.terms);
-                self.fail(&place, problem.kind(), message);
+                let message = || problem.describe(self.domain, &self.terms);
+                self.report.fail(self.max_kept, problem.kind(), || place.failure(problem.kind(), message()));
             }
         }
         self.compare_answer(&place, program);
@@ -218,26 +244,25 @@ impl<'a> Checker<'a> {
             Ok(denotation) if denotation.text == *answer => answers.equal += 1,
             Ok(denotation) => {
                 answers.different += 1;
-                self.fail(place, "other answer", format!("expected `{answer}`, found `{}`", denotation.text));
+                let message = || format!("expected `{answer}`, found `{}`", denotation.text);
+                self.report.fail(self.max_kept, "other answer", || place.failure("other answer", message()));
             }
             Err(error) => {
                 answers.failed += 1;
-                self.fail(place, "not evaluated", error.to_string());
+                self.report.fail(self.max_kept, "not evaluated", || {
+                    place.failure("not evaluated", error.to_string())
+                });
             }
         }
     }
+}
 
-    fn fail(&mut self, place: &Place<'_>, kind: &'static str, message: String) {
-        *self.report.kinds.entry(kind).or_default() += 1;
-        if self.report.failures.len() < MAX_KEPT {
-            self.report.failures.push(Failure {
-                file: place.file.to_owned(),
-                line: place.line,
-                utterance: place.example.utterance.clone(),
-                program: place.program.to_owned(),
-                kind,
-                message,
-            });
+impl Report {
+    /// Counts a failure, and words it if it is among those that are kept.
+    fn fail(&mut self, max_kept: usize, kind: &'static str, failure: impl FnOnce() -> Failure) {
+        *self.kinds.entry(kind).or_default() += 1;
+        if self.failures.len() < max_kept {
+            self.failures.push(failure());
         }
     }
 }
@@ -247,6 +272,19 @@ struct Place<'a> {
     line: usize,
     example: &'a Example,
     program: &'a str,
+}
+
+impl Place<'_> {
+    fn failure(&self, kind: &'static str, message: String) -> Failure {
+        Failure {
+            file: self.file.to_owned(),
+            line: self.line,
+            utterance: self.example.utterance.clone(),
+            program: self.program.to_owned(),
+            kind,
+            message,
+        }
+    }
 }
 
 impl Coverage {

@@ -2,7 +2,7 @@
 //!
 //! Each domain is a folder: its domain file (`domain.toml`), its executor, and whatever tables it reads.
 //! Names of predicates occur here and nowhere else. Files, processes and the network are touched only by
-//! [`exec::external`] and [`data`].
+//! [`exec::external`], [`data`] and [`text`].
 
 pub mod check;
 pub mod clevr;
@@ -11,3 +11,4 @@ pub mod exec;
 pub mod geo;
 pub mod load;
 pub mod scan;
+pub mod text;

@@ -1,7 +1,10 @@
 //! Finds domains: built in by name, or a file with its tables beside it.
 
+use crate::exec;
+use crate::text::{MAX_BYTES, read_text};
 use serde_json::Value;
-use spanwise_lang::{Domain, DomainErrors, Table, TableSource};
+use spanwise_lang::domain::type_system_names;
+use spanwise_lang::{Diagnostic, Domain, DomainErrors, Table, TableSource};
 use std::path::{Path, PathBuf};
 
 /// A built-in domain: its file and its tables.
@@ -30,8 +33,18 @@ pub enum LoadError {
         /// What to try.
         hint: String,
     },
+    /// The file has no type system of this name.
+    #[error("there is no type system `{name}` in {file}; {known}")]
+    NoTypeSystem {
+        /// The name.
+        name: String,
+        /// The file.
+        file: String,
+        /// What there is instead.
+        known: String,
+    },
     /// The file is wrong.
-    #[error("{0}")]
+    #[error(transparent)]
     Invalid(#[from] DomainErrors),
 }
 
@@ -46,46 +59,117 @@ pub fn builtin_names() -> impl Iterator<Item = &'static str> {
 /// # Errors
 /// A file that is missing, not UTF-8, or wrong, with everything wrong in it.
 pub fn load(spec: &str) -> Result<Domain, LoadError> {
-    let (name, type_system) = match spec.rsplit_once('@') {
-        Some((name, system)) if !Path::new(spec).exists() => (name, Some(system)),
-        _ => (spec, None),
-    };
-    if let Some(builtin) = BUILTINS.iter().find(|builtin| builtin.name == name) {
-        let tables = BuiltinTables { table: builtin.table };
-        return Ok(Domain::load(builtin.source, &format!("{name}.toml (built in)"), type_system, &tables)?);
-    }
-    let path = Path::new(name);
-    let source = read_text(path).map_err(|reason| LoadError::Unreadable {
-        path: name.to_owned(),
-        reason,
-        hint: missing_hint(name),
-    })?;
-    let tables = FileTables { directory: path.parent().unwrap_or(Path::new("")).to_path_buf() };
-    Ok(Domain::load(&source, name, type_system, &tables)?)
+    Spec::parse(spec).load()
 }
 
-fn missing_hint(name: &str) -> String {
-    if Path::new(name).exists() {
+/// What names a domain: a built-in or a file, and one of its type systems.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Spec<'a> {
+    name: &'a str,
+    type_system: Option<&'a str>,
+}
+
+impl<'a> Spec<'a> {
+    /// Reads `name` or `name@system`. An `@` may also be part of a path: what stands before it must be a
+    /// domain, or the whole text is the path.
+    #[must_use]
+    pub fn parse(text: &'a str) -> Self {
+        let is_there = |name: &str| find_builtin(name).is_some() || Path::new(name).exists();
+        match text.rsplit_once('@') {
+            Some((name, system))
+                if !system.contains(std::path::is_separator) && !is_there(text) && is_there(name) =>
+            {
+                Self { name, type_system: Some(system) }
+            }
+            _ => Self { name: text, type_system: None },
+        }
+    }
+
+    /// The folder of the domain file, where its executor runs.
+    #[must_use]
+    pub fn directory(&self) -> Option<&'a Path> {
+        Path::new(self.name).parent().filter(|path| !path.as_os_str().is_empty())
+    }
+
+    /// The domain.
+    ///
+    /// # Errors
+    /// As [`load`].
+    pub fn load(&self) -> Result<Domain, LoadError> {
+        let name = self.name;
+        if let Some(builtin) = find_builtin(name) {
+            let tables = BuiltinTables { table: builtin.table };
+            return self.compile(builtin.source, &format!("{name}.toml (built in)"), &tables);
+        }
+        let path = Path::new(name);
+        let source = read_text(path, MAX_BYTES).map_err(|reason| LoadError::Unreadable {
+            path: name.to_owned(),
+            reason: reason.to_string(),
+            hint: missing_hint(name),
+        })?;
+        let tables = FileTables { directory: path.parent().unwrap_or(Path::new("")).to_path_buf() };
+        self.compile(&source, name, &tables)
+    }
+
+    /// Loads every type system of the file, if the spec names none.
+    ///
+    /// # Errors
+    /// Everything that is wrong with any of them.
+    pub fn check_type_systems(&self, domain: &Domain) -> Result<(), LoadError> {
+        let mut found: Option<DomainErrors> = None;
+        for system in domain.type_systems().iter().filter(|_| self.type_system.is_none()) {
+            let errors = match (Spec { type_system: Some(system), ..*self }).load() {
+                Ok(_) => continue,
+                Err(LoadError::Invalid(errors)) => errors,
+                Err(other) => return Err(other),
+            };
+            match &mut found {
+                None => found = Some(errors),
+                Some(all) => {
+                    let new = errors.problems.into_iter().filter(|problem| !all.problems.contains(problem));
+                    all.problems.extend(new.collect::<Vec<_>>());
+                }
+            }
+        }
+        found.map_or(Ok(()), |errors| Err(errors.into()))
+    }
+
+    fn compile(&self, source: &str, file: &str, tables: &dyn TableSource) -> Result<Domain, LoadError> {
+        if let Some(name) = self.type_system {
+            // A file that is no TOML at all has worse problems.
+            let known = type_system_names(source).unwrap_or_else(|| vec![name.to_owned()]);
+            if !known.iter().any(|known| known == name) {
+                let known = match known.as_slice() {
+                    [] => "it has none".to_owned(),
+                    names => format!("it has {}", names.join(", ")),
+                };
+                return Err(LoadError::NoTypeSystem { name: name.to_owned(), file: file.to_owned(), known });
+            }
+        }
+        let domain = Domain::load(source, file, self.type_system, tables)?;
+        exec::check(domain.executor()).map_err(|message| DomainErrors {
+            file: file.to_owned(),
+            source: source.to_owned(),
+            problems: vec![Diagnostic::new(domain.executor_range(), message)],
+        })?;
+        Ok(domain)
+    }
+}
+
+fn find_builtin(name: &str) -> Option<&'static Builtin> {
+    BUILTINS.iter().find(|builtin| builtin.name == name)
+}
+
+fn missing_hint(spec: &str) -> String {
+    if Path::new(spec).exists() {
         return String::new();
     }
+    let name = spec.split_once('@').map_or(spec, |(name, _)| name);
     let names: Vec<_> = builtin_names().collect();
     match spanwise_lang::diag::closest(name, names.iter().copied()) {
         Some(near) => format!(" (did you mean the built-in domain `{near}`?)"),
         None => format!(" (built-in domains are {})", names.join(", ")),
     }
-}
-
-/// The whole text of a file, or why not.
-fn read_text(path: &Path) -> Result<String, String> {
-    let bytes = std::fs::read(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
-        _ => error.to_string(),
-    })?;
-    String::from_utf8(bytes).map_err(|error| {
-        let valid = error.utf8_error().valid_up_to();
-        let line = error.as_bytes()[..valid].iter().filter(|&&byte| byte == b'\n').count() + 1;
-        format!("line {line} is not valid UTF-8")
-    })
 }
 
 struct BuiltinTables {
@@ -105,7 +189,7 @@ struct FileTables {
 
 impl TableSource for FileTables {
     fn read(&self, path: &str) -> Result<Table, String> {
-        let text = read_text(&self.directory.join(path))
+        let text = read_text(&self.directory.join(path), MAX_BYTES)
             .map_err(|reason| format!("cannot read table `{path}`: {reason}"))?;
         if Path::new(path).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json")) {
             json(path, &text)
@@ -117,7 +201,6 @@ impl TableSource for FileTables {
 
 /// Tab-separated cells under a line of column names. Blank lines and lines that start with `#` are skipped.
 fn tsv(path: &str, text: &str) -> Result<Table, String> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines =
         text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
     let (_, header) =
@@ -212,7 +295,7 @@ mod tests {
 
     #[test]
     fn tsv_rows_keep_their_lines() {
-        let table = tsv("t", "\u{feff}name\taliases\n# note\n\na b\tx|y\nc\t\n").unwrap();
+        let table = tsv("t", "name\taliases\n# note\n\na b\tx|y\nc\t\n").unwrap();
         assert_eq!(table.columns, ["name", "aliases"]);
         assert_eq!(table.rows[0], (4, vec!["a b".to_owned(), "x|y".to_owned()]));
         assert_eq!(table.rows[1].0, 5);

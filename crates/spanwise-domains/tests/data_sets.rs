@@ -59,7 +59,7 @@ fn the_papers_scan_sp_splits_are_reproduced_in_order() {
     ] {
         let [train, test] = ["train", "test"]
             .map(|part| text(&directory, &format!("scan/{folder}/tasks_{part}_{kind}{name}.txt")));
-        for set in import::scan_sp(&train, &test).unwrap() {
+        for set in import::scan_sp(import::scan(&train).unwrap(), import::scan(&test).unwrap()) {
             let part = set.file_name.trim_end_matches(".jsonl");
             assert!(set.examples.iter().all(|example| example.answer.is_some()));
             check_same(&set, &directory.join(format!("scan_sp/{part}_{name}.json")));

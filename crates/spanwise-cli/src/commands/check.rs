@@ -1,20 +1,23 @@
 //! `spanwise check`: the linter of domain authors.
 
-use super::{DOMAIN_HELP, directory_of, domain};
+use super::{DOMAIN_HELP, executor, load};
 use crate::output::{Columns, Done, percent, say, shorten};
+use crate::signals;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
-use spanwise_domains::check::{Checker, Coverage, Report, over_two_phrases};
+use spanwise_domains::check::{BAD_LINE, Checker, Coverage, Report, over_two_phrases};
 use spanwise_domains::data;
+use spanwise_domains::load::Spec;
 use spanwise_lang::Domain;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Check a domain file, and examples against it.
 ///
-/// Without data, everything wrong with the file is shown with line and column. With data, every program is
-/// typed, and the report says which fail and why, which names are unknown, and how much of the programs the
-/// lexicon finds in the words. Exits with 1 if anything is wrong.
+/// Without data, everything wrong with the file and its type systems is shown with line and column. With data,
+/// every program is typed, and the report says which lines are no examples, which programs fail and why, which
+/// names are unknown, and how much of the programs the lexicon finds in the words. Exits with 1 if anything is
+/// wrong.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  spanwise check my-domain.toml\n  \
     spanwise check geo train.jsonl dev.jsonl\n  spanwise check geo@paper train.jsonl --json")]
@@ -35,16 +38,16 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Done> {
-    let domain = domain(&args.domain)?;
-    let executor = spanwise_domains::exec::open(&domain, directory_of(&args.domain).as_deref())?;
-    let mut checker = Checker::new(&domain, executor.as_deref().filter(|_| args.execute));
+    let spec = Spec::parse(&args.domain);
+    let domain = load(spec)?;
+    if args.data.is_empty() {
+        spec.check_type_systems(&domain)?;
+    }
+    let executor = args.execute.then(|| executor(&domain, spec)).transpose()?;
+    signals::stop_executors();
+    let mut checker = Checker::new(&domain, executor.as_deref()).keeping(args.show);
     for path in &args.data {
-        let file = path.display().to_string();
-        let mut examples = data::open(path).map_err(super::data::wrong_file)?;
-        while let Some(example) = examples.next() {
-            let line = examples.line();
-            checker.add(&file, line, &example?);
-        }
+        add_file(&mut checker, path)?;
     }
     let report = checker.finish();
     let mut out = io::stdout().lock();
@@ -58,6 +61,23 @@ pub(crate) fn run(args: &Args) -> Result<Done> {
         say("note: no example has a program");
     }
     Ok(if report.kinds.is_empty() { Done::Well } else { Done::WithFailures })
+}
+
+/// Checks every line of a file. A line that is no example is a failure; a file that is no data ends it all.
+fn add_file(checker: &mut Checker<'_>, path: &Path) -> Result<()> {
+    let file = path.display().to_string();
+    let mut examples = data::open(path).map_err(super::data::wrong_file)?;
+    while let Some(example) = examples.next() {
+        let line = examples.line();
+        match example {
+            Ok(example) => checker.add(&file, line, &example),
+            Err(error) => match error.in_line() {
+                Some(message) => checker.add_bad_line(&file, line, message),
+                None => return Err(error.into()),
+            },
+        }
+    }
+    Ok(())
 }
 
 fn as_text(args: &Args, domain: &Domain, report: &Report) -> String {
@@ -102,7 +122,8 @@ fn summary(report: &Report) -> String {
         ]);
     }
     for (kind, &n) in &report.kinds {
-        table.row([(*kind).to_owned(), n.to_string(), share(n)]);
+        let share = if *kind == BAD_LINE { String::new() } else { share(n) };
+        table.row([(*kind).to_owned(), n.to_string(), share]);
     }
     if let Some(answers) = report.answers {
         table.row(["answers equal".to_owned(), answers.equal.to_string(), share(answers.equal)]);
@@ -153,15 +174,13 @@ fn usage(report: &Report) -> String {
 fn failures(args: &Args, report: &Report) -> String {
     let mut out = String::new();
     for failure in report.failures.iter().take(args.show) {
-        out += &format!(
-            "\n{}:{}: {}: {}\n  {}\n  {}\n",
-            failure.file,
-            failure.line,
-            failure.kind,
-            shorten(&failure.message, 300),
-            shorten(&failure.utterance, 150),
-            shorten(&failure.program, 300)
-        );
+        let message = shorten(&failure.message, 300);
+        out += &format!("\n{}:{}: {}: {message}\n", failure.file, failure.line, failure.kind);
+        for text in [shorten(&failure.utterance, 150), shorten(&failure.program, 300)] {
+            if !text.is_empty() {
+                out += &format!("  {text}\n");
+            }
+        }
     }
     let total: usize = report.kinds.values().sum();
     let shown = report.failures.len().min(args.show);

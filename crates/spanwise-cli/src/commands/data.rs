@@ -6,13 +6,16 @@ mod split;
 mod stats;
 
 use crate::output::{Done, WrongCall, say};
-use anyhow::Result;
-use spanwise_domains::data::{DataError, Example, write_all_atomic, write_examples};
+use anyhow::{Context as _, Result};
+use spanwise_domains::data::{self, DataError, Example, write_all_atomic, write_examples};
 use spanwise_lang::{Domain, Shape, TermId, Terms};
 use std::path::PathBuf;
+use std::rc::Rc;
 
 /// Make, import, split and describe data sets.
 #[derive(clap::Args)]
+#[command(after_help = "Examples:\n  spanwise data scan --out data/scan\n  \
+    spanwise data stats train.jsonl test.jsonl --domain geo")]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Command,
@@ -21,8 +24,7 @@ pub(crate) struct Args {
 #[derive(clap::Subcommand)]
 enum Command {
     Scan(scan::Args),
-    #[command(subcommand)]
-    Import(import::Command),
+    Import(import::Args),
     Split(split::Args),
     Stats(stats::Args),
 }
@@ -30,7 +32,7 @@ enum Command {
 pub(crate) fn run(args: &Args) -> Result<Done> {
     match &args.command {
         Command::Scan(args) => scan::run(args)?,
-        Command::Import(command) => import::run(command)?,
+        Command::Import(args) => import::run(args)?,
         Command::Split(args) => split::run(args)?,
         Command::Stats(args) => stats::run(args)?,
     }
@@ -45,20 +47,39 @@ pub(crate) fn wrong_file(error: DataError) -> anyhow::Error {
     }
 }
 
+/// An example and where it stands.
+struct Placed {
+    example: Example,
+    file: Rc<str>,
+    line: usize,
+}
+
 /// All examples of some files, one after the other.
-fn read_examples(paths: &[PathBuf]) -> Result<Vec<Example>> {
+fn read_examples(paths: &[PathBuf]) -> Result<Vec<Placed>> {
     let mut all = Vec::new();
     for path in paths {
-        all.extend(spanwise_domains::data::read(path).map_err(wrong_file)?);
+        let file: Rc<str> = path.display().to_string().into();
+        let mut examples = data::open(path).map_err(wrong_file)?;
+        while let Some(example) = examples.next() {
+            all.push(Placed { example: example?, file: Rc::clone(&file), line: examples.line() });
+        }
     }
     Ok(all)
 }
 
-/// Writes files that belong together and says what was written.
-fn write_files(files: &[(PathBuf, Vec<Example>)]) -> Result<()> {
-    write_all_atomic(files, |examples, writer| write_examples(writer, examples))?;
-    for (path, examples) in files {
+/// Writes files that belong together and says what was written. A file without examples could not be read
+/// again, so it is not written, and an old one of its name does not stay.
+fn write_files(files: Vec<(PathBuf, Vec<Example>)>) -> Result<()> {
+    let (empty, full): (Vec<_>, Vec<_>) = files.into_iter().partition(|(_, examples)| examples.is_empty());
+    write_all_atomic(&full, |examples, writer| write_examples(writer, examples))?;
+    for (path, examples) in &full {
         say(&format!("{} examples to {}", examples.len(), path.display()));
+    }
+    for (path, _) in &empty {
+        if path.is_file() {
+            std::fs::remove_file(path).with_context(|| format!("cannot remove {}", path.display()))?;
+        }
+        say(&format!("no examples for {}, which is not written", path.display()));
     }
     Ok(())
 }

@@ -1,19 +1,23 @@
 //! `spanwise exec`: programs to denotations.
 
-use super::{DOMAIN_HELP, directory_of, domain, read_text};
+use super::{DOMAIN_HELP, executor, load, read_text};
 use crate::output::{Done, WrongCall, say};
-use anyhow::{Context, Result, bail};
+use crate::signals;
+use anyhow::{Context as _, Result};
 use serde_json::{Map, Value, json};
-use spanwise_domains::exec::{Denotation, Executor};
-use spanwise_lang::{Domain, Terms};
-use std::io::{self, BufRead, IsTerminal, Write};
+use spanwise_domains::exec::{Denotation, ExecError, Executor};
+use spanwise_domains::load::Spec;
+use spanwise_domains::text::MAX_BYTES;
+use spanwise_lang::{Diagnostic, Domain, Terms};
+use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// Evaluate programs.
 ///
 /// With programs as arguments, prints their denotations. Without, reads JSON lines with a field `program`
 /// (and `context` or `scene`) from standard input and writes one JSON line for each, in order, with
-/// `program`, `denotation`, and `error` or `note` where there is something to say.
+/// `program`, `denotation`, and `error` or `note` where there is something to say. A line is answered before
+/// the next one must come.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  \
     spanwise exec geo \"answer(capital(loc_2(stateid('texas'))))\"\n  \
@@ -39,19 +43,18 @@ pub(crate) struct Args {
 /// Terms after which the store starts afresh, so that memory stays flat on endless input.
 const MAX_TERMS: usize = 1 << 20;
 /// Longest input line.
-const MAX_LINE_BYTES: u64 = 64 << 20;
+const MAX_LINE_BYTES: usize = 64 << 20;
+/// Bytes that are read at once.
+const INPUT_BYTES: usize = 64 << 10;
+/// Most bytes of a file with scenes; those of CLEVR have some hundred millions.
+const MAX_SCENE_BYTES: u64 = 1 << 30;
 
 pub(crate) fn run(args: &Args) -> Result<Done> {
-    let domain = domain(&args.domain)?;
-    let executor = spanwise_domains::exec::open(&domain, directory_of(&args.domain).as_deref())?;
-    let Some(executor) = executor else {
-        return Err(WrongCall(format!(
-            "the domain {} has no [executor], so its programs have no value",
-            domain.name()
-        ))
-        .into());
-    };
-    let context = args.context.as_ref().map(|path| context(path, args.index)).transpose()?;
+    let spec = Spec::parse(&args.domain);
+    let domain = load(spec)?;
+    let executor = executor(&domain, spec)?;
+    let context = args.context.as_ref().map(|path| Context::read(path, args.index)).transpose()?;
+    signals::stop_executors();
     let mut runner = Runner {
         terms: domain.new_terms(),
         domain: &domain,
@@ -75,10 +78,9 @@ pub(crate) fn run(args: &Args) -> Result<Done> {
                         say(&format!("note: {note}"));
                     }
                 }
-                (Err(message), false) => {
+                (Err(fault), false) => {
                     out.flush()?;
-                    say(if message.starts_with("error: ") { message } else { format!("error: {message}") }
-                        .as_str());
+                    say(&fault.in_full(program));
                 }
             }
         }
@@ -90,51 +92,99 @@ pub(crate) fn run(args: &Args) -> Result<Done> {
     Ok(if runner.n_failed == 0 { Done::Well } else { Done::WithFailures })
 }
 
-fn context(path: &Path, index: Option<u64>) -> Result<Value> {
-    let text = read_text(path)?;
-    let trimmed = text.trim();
-    if !trimmed.starts_with(['{', '[', '"']) {
-        return Ok(Value::String(trimmed.to_owned()));
+/// What programs are evaluated in when they bring nothing themselves, and the file it comes from.
+struct Context {
+    value: Value,
+    file: String,
+}
+
+impl Context {
+    fn read(path: &Path, index: Option<u64>) -> Result<Self> {
+        let file = path.display().to_string();
+        // What has no size may have no end.
+        let is_file = path.metadata().is_ok_and(|found| found.is_file());
+        let text = read_text(path, if is_file { MAX_SCENE_BYTES } else { MAX_BYTES })?;
+        let value = if text.trim_start().starts_with(['{', '[', '"']) {
+            let value = serde_json::from_str(&text).with_context(|| format!("{file} is not valid JSON"))?;
+            pick_scene(value, &file, index).map_err(WrongCall)?
+        } else {
+            Value::String(text.trim().to_owned())
+        };
+        Ok(Self { value, file })
     }
-    let value: Value =
-        serde_json::from_str(trimmed).with_context(|| format!("{} is not valid JSON", path.display()))?;
-    let Some(scenes) = value.get("scenes").and_then(Value::as_array) else {
-        if index.is_some() {
-            bail!("{} has no list `scenes` to take --index from", path.display());
-        }
-        return Ok(value);
+}
+
+/// The scene of a file with many that was asked for; a file without a list of them is a scene itself.
+fn pick_scene(mut value: Value, file: &str, index: Option<u64>) -> Result<Value, String> {
+    let scenes = match (value.get_mut("scenes").and_then(Value::as_array_mut), index) {
+        (Some(scenes), _) => scenes,
+        (None, Some(_)) => return Err(format!("{file} has no list `scenes` to take --index from")),
+        (None, None) => return Ok(value),
     };
-    let found = match index {
-        Some(index) => {
-            scenes.iter().find(|scene| scene.get("image_index").and_then(Value::as_u64) == Some(index))
-        }
-        None if scenes.len() == 1 => scenes.first(),
-        None => bail!("{} has {} scenes: pick one with --index", path.display(), scenes.len()),
+    let at = match index {
+        Some(index) => scenes
+            .iter()
+            .position(|scene| scene.get("image_index").and_then(Value::as_u64) == Some(index))
+            .ok_or_else(|| format!("{file} has no scene with `image_index` {index}"))?,
+        None if scenes.len() == 1 => 0,
+        None => return Err(format!("{file} has {} scenes: pick one with --index", scenes.len())),
     };
-    found.cloned().with_context(|| format!("{} has no scene with that `image_index`", path.display()))
+    Ok(scenes.swap_remove(at))
+}
+
+/// Why a program has no denotation.
+enum Fault {
+    /// It cannot be read.
+    Syntax(Diagnostic),
+    /// It cannot be evaluated.
+    Other(String),
+}
+
+impl Fault {
+    /// The reason as a person at a terminal wants it.
+    fn in_full(&self, program: &str) -> String {
+        match self {
+            Self::Syntax(problem) => problem.render("program", program),
+            Self::Other(message) => format!("error: {message}"),
+        }
+    }
+
+    /// The reason on one line.
+    fn in_short(&self, program: &str) -> String {
+        match self {
+            Self::Syntax(problem) => problem.one_line(program),
+            Self::Other(message) => message.lines().map(str::trim).collect::<Vec<_>>().join(" "),
+        }
+    }
 }
 
 struct Runner<'a> {
     domain: &'a Domain,
     executor: &'a dyn Executor,
     terms: Terms,
-    context: Option<Value>,
+    context: Option<Context>,
     n: usize,
     n_failed: usize,
 }
 
 impl Runner<'_> {
     /// The denotation of one program, or why there is none.
-    fn evaluate(&mut self, program: &str, context: Option<&Value>) -> Result<Denotation, String> {
+    fn evaluate(&mut self, program: &str, context: Option<&Value>) -> Result<Denotation, Fault> {
         self.n += 1;
         if self.terms.len() > MAX_TERMS {
             self.terms = self.domain.new_terms();
         }
         let outcome = match self.terms.parse(program) {
-            Err(problem) => Err(problem.render("program", program)),
+            Err(problem) => Err(Fault::Syntax(problem)),
             Ok(id) => {
-                let context = context.or(self.context.as_ref());
-                self.executor.execute(&self.terms, id, context).map_err(|error| error.to_string())
+                let from_file = self.context.as_ref().filter(|_| context.is_none());
+                let context = context.or(from_file.map(|context| &context.value));
+                self.executor.execute(&self.terms, id, context).map_err(|error| match (error, from_file) {
+                    (ExecError::BadContext(why), Some(context)) => {
+                        Fault::Other(format!("{}: {why}", context.file))
+                    }
+                    (error, _) => Fault::Other(error.to_string()),
+                })
             }
         };
         self.n_failed += usize::from(outcome.is_err());
@@ -146,19 +196,21 @@ impl Runner<'_> {
         if stdin.is_terminal() {
             say("reading JSON lines {\"program\": ..} from the terminal; end with Ctrl-D");
         }
-        let mut input = stdin.lock();
+        let mut input = BufReader::with_capacity(INPUT_BYTES, stdin.lock());
         let mut line = Vec::new();
         for number in 1.. {
-            line.clear();
-            let read = io::Read::take(&mut input, MAX_LINE_BYTES).read_until(b'\n', &mut line);
-            if read.context("cannot read standard input")? == 0 {
-                return Ok(());
+            // Whoever sends the next line may be waiting for this.
+            if !input.buffer().contains(&b'\n') {
+                out.flush()?;
             }
-            if line.iter().all(u8::is_ascii_whitespace) {
-                continue;
+            if !next_line(&mut input, &mut line).context("cannot read standard input")? {
+                break;
             }
-            let reply = self.line(&line, number);
-            writeln!(out, "{reply}")?;
+            let text = if number == 1 { line.strip_prefix("\u{feff}".as_bytes()) } else { None };
+            let text = text.unwrap_or(&line);
+            if !text.iter().all(u8::is_ascii_whitespace) {
+                writeln!(out, "{}", self.line(text, number))?;
+            }
         }
         Ok(())
     }
@@ -169,7 +221,7 @@ impl Runner<'_> {
             self.n_failed += 1;
             json!({ "program": null, "denotation": null, "error": format!("line {number}: {message}") })
         };
-        if line.len() as u64 == MAX_LINE_BYTES && line.last() != Some(&b'\n') {
+        if line.len() > MAX_LINE_BYTES {
             return fail(format!("longer than {MAX_LINE_BYTES} bytes"));
         }
         let Ok(text) = std::str::from_utf8(line) else { return fail("not valid UTF-8".to_owned()) };
@@ -180,14 +232,28 @@ impl Runner<'_> {
         let Some(program) = object.get("program").and_then(Value::as_str) else {
             return fail("expected a text in the field `program`".to_owned());
         };
-        let context = object.get("context").or_else(|| object.get("scene")).filter(|value| !value.is_null());
+        let field = |name: &str| object.get(name).filter(|value| !value.is_null());
+        let context = field("context").or_else(|| field("scene"));
         answer(program, self.evaluate(program, context))
     }
 }
 
-fn answer(program: &str, outcome: Result<Denotation, String>) -> Value {
+/// Reads a line without its end; `false` when there is none. Of a line that is too long the first
+/// [`MAX_LINE_BYTES`] and one more are kept, and the rest is passed over.
+fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
+    line.clear();
+    let n_read = input.by_ref().take(MAX_LINE_BYTES as u64 + 1).read_until(b'\n', line)?;
+    if line.last() == Some(&b'\n') {
+        line.pop();
+    } else if n_read > MAX_LINE_BYTES {
+        input.skip_until(b'\n')?;
+    }
+    Ok(n_read > 0)
+}
+
+fn answer(program: &str, outcome: Result<Denotation, Fault>) -> Value {
     match outcome {
-        Err(error) => json!({ "program": program, "denotation": null, "error": error }),
+        Err(fault) => json!({ "program": program, "denotation": null, "error": fault.in_short(program) }),
         Ok(Denotation { text, note: None, .. }) => json!({ "program": program, "denotation": text }),
         Ok(Denotation { text, note, .. }) => json!({ "program": program, "denotation": text, "note": note }),
     }

@@ -6,9 +6,11 @@ pub(crate) mod exec;
 
 use crate::output::WrongCall;
 use anyhow::{Context, Result};
-use spanwise_domains::load::{LoadError, load};
+use spanwise_domains::exec::Executor;
+use spanwise_domains::load::{LoadError, Spec};
+use spanwise_domains::text::{self, TextError};
 use spanwise_lang::Domain;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Help text shared by every argument that names a domain.
 pub(crate) const DOMAIN_HELP: &str =
@@ -16,33 +18,32 @@ pub(crate) const DOMAIN_HELP: &str =
 
 /// The domain an argument names.
 pub(crate) fn domain(spec: &str) -> Result<Domain> {
-    load(spec).map_err(|error| match error {
-        LoadError::Unreadable { .. } => WrongCall(error.to_string()).into(),
+    load(Spec::parse(spec))
+}
+
+/// The domain that a spec names; one that does not exist makes the call wrong.
+fn load(spec: Spec<'_>) -> Result<Domain> {
+    spec.load().map_err(|error| match error {
+        LoadError::Unreadable { .. } | LoadError::NoTypeSystem { .. } => WrongCall(error.to_string()).into(),
         LoadError::Invalid(_) => error.into(),
     })
 }
 
-/// The folder of the domain file an argument names, where its executor runs.
-pub(crate) fn directory_of(spec: &str) -> Option<PathBuf> {
-    Path::new(spec.rsplit_once('@').map_or(spec, |(path, _)| path)).parent().map(Path::to_path_buf)
-}
-
-/// The whole text of an input file.
-pub(crate) fn read_text(path: &Path) -> Result<String> {
-    let bytes = std::fs::read(path).map_err(|error| missing(path, &error))?;
-    String::from_utf8(bytes).map_err(|error| {
-        let valid = error.utf8_error().valid_up_to();
-        let line = error.as_bytes()[..valid].iter().filter(|&&byte| byte == b'\n').count() + 1;
-        anyhow::anyhow!("{}:{line}: not valid UTF-8", path.display())
+/// The executor of a domain; a domain without one makes the call wrong.
+fn executor(domain: &Domain, spec: Spec<'_>) -> Result<Box<dyn Executor>> {
+    let executor = spanwise_domains::exec::open(domain, spec.directory())?;
+    executor.ok_or_else(|| {
+        let name = domain.name();
+        WrongCall(format!("the domain {name} has no [executor], so its programs have no value")).into()
     })
 }
 
-fn missing(path: &Path, error: &std::io::Error) -> anyhow::Error {
-    let reason = match error.kind() {
-        std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
-        _ => error.to_string(),
-    };
-    WrongCall(format!("cannot read {}: {reason}", path.display())).into()
+/// The whole text of an input file of at most `limit` bytes, without its byte order mark.
+pub(crate) fn read_text(path: &Path, limit: u64) -> Result<String> {
+    text::read_text(path, limit).map_err(|error| match error {
+        TextError::NotUtf8 { line } => anyhow::anyhow!("{}:{line}: not valid UTF-8", path.display()),
+        _ => WrongCall(format!("cannot read {}: {error}", path.display())).into(),
+    })
 }
 
 /// Makes a folder for outputs.

@@ -3,34 +3,35 @@
 use super::example::FieldError;
 use std::io;
 
-/// Why examples could not be read or written. Every message names the file, and the line where there is one.
+/// Why examples could not be read or written. Every message names the file, the line where there is one, and
+/// the cause; so causes are not sources too, or they would be printed twice.
 #[derive(Debug, thiserror::Error)]
 pub enum DataError {
     /// The file cannot be opened.
-    #[error("cannot open {file}: {}", describe(.source))]
+    #[error("cannot open {file}: {}", describe(.reason))]
     Open {
         /// The file.
         file: String,
         /// Why.
-        source: io::Error,
+        reason: io::Error,
     },
     /// The file was opened but reading stopped.
-    #[error("cannot read {file} after line {line}: {source}")]
+    #[error("cannot read {file} after line {line}: {reason}")]
     Read {
         /// The file.
         file: String,
         /// The last line that was read whole.
         line: usize,
         /// Why.
-        source: io::Error,
+        reason: io::Error,
     },
     /// A file cannot be written.
-    #[error("cannot write {file}: {}", describe(.source))]
+    #[error("cannot write {file}: {}", describe(.reason))]
     Write {
         /// The file.
         file: String,
         /// Why.
-        source: io::Error,
+        reason: io::Error,
     },
     /// There is no example in the file.
     #[error("{file} is empty; expected one JSON object per line")]
@@ -62,14 +63,14 @@ pub enum DataError {
         reason: String,
     },
     /// A line is JSON but no example.
-    #[error("{file}:{line}: {source}")]
+    #[error("{file}:{line}: {reason}")]
     Field {
         /// The file.
         file: String,
         /// The line, from 1.
         line: usize,
         /// What is wrong with it.
-        source: FieldError,
+        reason: FieldError,
     },
     /// A line is not text.
     #[error("{file}:{line}:{column}: not UTF-8 (hint: save the file as UTF-8)")]
@@ -91,6 +92,21 @@ pub enum DataError {
         /// The most that is read.
         limit: usize,
     },
+}
+
+impl DataError {
+    /// What is wrong with one line, without its place; `None` when it is the file that is wrong.
+    #[must_use]
+    pub fn in_line(&self) -> Option<String> {
+        match self {
+            Self::Json { column, reason, .. } => Some(format!("column {column}: not valid JSON: {reason}")),
+            Self::NotUtf8 { column, .. } => {
+                Some(format!("column {column}: not UTF-8 (hint: save the file as UTF-8)"))
+            }
+            Self::Field { reason, .. } => Some(reason.to_string()),
+            _ => None,
+        }
+    }
 }
 
 fn describe(source: &io::Error) -> String {

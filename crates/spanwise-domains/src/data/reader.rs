@@ -24,7 +24,7 @@ pub fn open(path: &Path) -> Result<Examples<BufReader<File>>, DataError> {
     let file = path.display().to_string();
     match File::open(path) {
         Ok(source) => Ok(Examples::new(BufReader::new(source), file)),
-        Err(source) => Err(DataError::Open { file, source }),
+        Err(reason) => Err(DataError::Open { file, reason }),
     }
 }
 
@@ -86,7 +86,7 @@ impl<R: BufRead> Examples<R> {
             .by_ref()
             .take(at_most)
             .read_until(b'\n', &mut self.buffer)
-            .map_err(|source| DataError::Read { file: self.file.clone(), line: self.line, source })?;
+            .map_err(|reason| DataError::Read { file: self.file.clone(), line: self.line, reason })?;
         self.line += usize::from(n_read > 0);
         for end in [b'\n', b'\r'] {
             if self.buffer.last() == Some(&end) {
@@ -127,7 +127,7 @@ impl<R: BufRead> Examples<R> {
             column: n_indent + error.column(),
             reason: reason(&error),
         })?;
-        Example::from_json(value).map(Some).map_err(|source| DataError::Field { file: file(), line, source })
+        Example::from_json(value).map(Some).map_err(|reason| DataError::Field { file: file(), line, reason })
     }
 }
 

@@ -1,8 +1,8 @@
 //! Writes files so that a reader sees the old content or the new, never a half.
 //!
 //! Content is written under a temporary name in the same directory, forced to the disk and then renamed.
-//! Whatever goes wrong, the temporary file disappears and the old file stays. A link is followed; a device or
-//! a pipe is written to directly, for there a rename would do harm.
+//! Whatever goes wrong, the temporary file disappears and the old file stays. A link is followed; a device, a
+//! pipe or an open stream such as `/dev/stdout` is written to directly, for there a rename would do harm.
 
 use super::error::DataError;
 use super::example::Example;
@@ -11,6 +11,9 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Most links that are followed one after the other.
+const MAX_LINKS: usize = 40;
 
 /// Writes examples, one JSON object per line.
 ///
@@ -32,7 +35,7 @@ pub fn write_atomic(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), DataError> {
-    let fail = |source| DataError::Write { file: path.display().to_string(), source };
+    let fail = |reason| DataError::Write { file: path.display().to_string(), reason };
     Temporary::write(path, write).and_then(Temporary::put_in_place).map_err(fail)
 }
 
@@ -45,46 +48,48 @@ pub fn write_all_atomic<P: AsRef<Path>, T>(
     files: &[(P, T)],
     write: impl Fn(&T, &mut dyn Write) -> io::Result<()>,
 ) -> Result<(), DataError> {
-    let fail = |path: &Path, source| DataError::Write { file: path.display().to_string(), source };
+    let fail = |path: &Path, reason| DataError::Write { file: path.display().to_string(), reason };
     let mut written = Vec::with_capacity(files.len());
     for (path, content) in files {
         let path = path.as_ref();
         let temporary = Temporary::write(path, |writer| write(content, writer));
-        written.push((path, temporary.map_err(|source| fail(path, source))?));
+        written.push((path, temporary.map_err(|reason| fail(path, reason))?));
     }
     for (path, temporary) in written {
-        temporary.put_in_place().map_err(|source| fail(path, source))?;
+        temporary.put_in_place().map_err(|reason| fail(path, reason))?;
     }
     Ok(())
 }
 
 /// A file under a temporary name, which is removed unless it is put in place.
 struct Temporary {
-    /// `None` for a device or a pipe, which has its content already.
+    /// `None` for a device, a pipe or a stream, which has its content already.
     path: Option<PathBuf>,
     target: PathBuf,
 }
 
 impl Temporary {
     fn write(target: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Self> {
-        let (file, temporary) = match fs::metadata(target) {
+        let target = follow_links(target);
+        if let Some(stream) = standard_stream(&target) {
+            fill(stream, write)?;
+            return Ok(Self { path: None, target });
+        }
+        let (file, temporary) = match fs::metadata(&target) {
             Ok(found) if found.is_dir() => return Err(io::Error::other("it is a directory")),
-            Ok(found) if found.is_file() => {
-                let created = Self::create(fs::canonicalize(target)?)?;
+            Ok(found) if found.is_file() && !is_open_stream(&target) => {
+                let created = Self::create(target)?;
                 created.0.set_permissions(found.permissions())?;
                 created
             }
-            Ok(_) => {
-                let temporary = Self { path: None, target: target.to_owned() };
-                (OpenOptions::new().write(true).open(target)?, temporary)
-            }
-            Err(_) => Self::create(target.to_owned())?,
+            // Behind what an open stream holds already.
+            Ok(_) => (OpenOptions::new().append(true).open(&target)?, Self { path: None, target }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Self::create(target)?,
+            Err(error) => return Err(error),
         };
-        let mut writer = BufWriter::new(file);
-        write(&mut writer)?;
-        writer.flush()?;
+        let file = fill(file, write)?;
         if temporary.path.is_some() {
-            writer.get_ref().sync_all()?;
+            file.sync_all()?;
         }
         Ok(temporary)
     }
@@ -115,15 +120,61 @@ impl Drop for Temporary {
     }
 }
 
+/// Writes all of the content and hands the sink back.
+fn fill<W: Write>(sink: W, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<W> {
+    let mut writer = BufWriter::new(sink);
+    write(&mut writer)?;
+    let mut sink = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
+    sink.flush()?;
+    Ok(sink)
+}
+
+/// What a path names behind its links, there or not. A link to an open stream stays, for it leads to a file
+/// that other writers have open.
+fn follow_links(path: &Path) -> PathBuf {
+    let mut path = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        match fs::read_link(&path) {
+            Ok(next) if !is_open_stream(&path) => path = directory_of(&path).join(next),
+            _ => break,
+        }
+    }
+    path
+}
+
+/// Whether a path names something that this process has open.
+fn is_open_stream(path: &Path) -> bool {
+    let is_numbered =
+        |folder: &Path| ["/dev/fd", "/proc/self/fd"].into_iter().any(|it| folder == Path::new(it));
+    standard_number(path).is_some() || path.parent().is_some_and(is_numbered)
+}
+
+/// The number of the standard stream that a path names.
+fn standard_number(path: &Path) -> Option<u32> {
+    match path.to_str()? {
+        "/dev/stdout" | "/dev/fd/1" | "/proc/self/fd/1" => Some(1),
+        "/dev/stderr" | "/dev/fd/2" | "/proc/self/fd/2" => Some(2),
+        _ => None,
+    }
+}
+
+/// The standard stream that a path names. Opened by that name, a file would be written from its start.
+fn standard_stream(path: &Path) -> Option<Box<dyn Write>> {
+    match standard_number(path).filter(|_| cfg!(unix))? {
+        1 => Some(Box::new(io::stdout())),
+        _ => Some(Box::new(io::stderr())),
+    }
+}
+
 fn create_beside(target: &Path) -> io::Result<(File, PathBuf)> {
     static COUNTER: AtomicU64 = AtomicU64::new(0);
-    let name = target.file_name().ok_or_else(|| io::Error::other("the path does not end in a file name"))?;
+    if target.file_name().is_none() {
+        return Err(io::Error::other("the path does not end in a file name"));
+    }
     loop {
         let number = COUNTER.fetch_add(1, Ordering::Relaxed);
-        let mut temporary_name = std::ffi::OsString::from(".");
-        temporary_name.push(name);
-        temporary_name.push(format!(".{}.{number}.tmp", process::id()));
-        let path = directory_of(target).join(temporary_name);
+        // Without the name of the target, which may be as long as names can be.
+        let path = directory_of(target).join(format!(".spanwise.{}.{number}.tmp", process::id()));
         match OpenOptions::new().write(true).create_new(true).open(&path) {
             Ok(file) => return Ok((file, path)),
             // Left behind by a process of the same number that was killed: take the next name.

@@ -115,17 +115,33 @@ pub fn open(domain: &Domain, directory: Option<&Path>) -> Result<Option<Box<dyn 
     }))
 }
 
+/// Whether an executor could be opened, without opening it: secrets and programs need not be there.
+///
+/// # Errors
+/// A built-in executor that does not exist, an empty command, an address that cannot be used.
+pub fn check(choice: &ExecutorChoice) -> Result<(), String> {
+    match choice {
+        ExecutorChoice::None => Ok(()),
+        ExecutorChoice::Builtin(name) if BUILTINS.contains(&name.value.as_str()) => Ok(()),
+        ExecutorChoice::Builtin(name) => Err(no_builtin(&name.value)),
+        ExecutorChoice::Command { argv, .. } => external::check_command(argv),
+        ExecutorChoice::Url { url, .. } => external::check_url(url),
+    }
+}
+
 fn builtin(name: &str) -> Result<Box<dyn Executor>, ExecError> {
     Ok(match name {
         "geo" => Box::new(crate::geo::GeoExecutor::new()),
         "clevr" => Box::new(crate::clevr::ClevrExecutor::new()),
         "scan" => Box::new(crate::scan::ScanExecutor::new()),
-        _ => {
-            let hint = match spanwise_lang::diag::closest(name, BUILTINS.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("there are {}", BUILTINS.join(", ")),
-            };
-            return Err(ExecError::External(format!("there is no built-in executor `{name}`; {hint}")));
-        }
+        _ => return Err(ExecError::External(no_builtin(name))),
     })
+}
+
+fn no_builtin(name: &str) -> String {
+    let hint = match spanwise_lang::diag::closest(name, BUILTINS.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("there are {}", BUILTINS.join(", ")),
+    };
+    format!("there is no built-in executor `{name}`; {hint}")
 }

@@ -3,22 +3,32 @@
 use super::write_files;
 use crate::commands::{make_directory, read_text};
 use crate::output::say;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
-use spanwise_domains::data::import::{NamedSet, clevr_stream, geo, scan, scan_sp};
-use spanwise_domains::data::{Example, write_atomic, write_examples};
+use spanwise_domains::data::import::{ImportError, NamedSet, clevr_stream, geo, scan, scan_sp};
+use spanwise_domains::data::{write_atomic, write_examples};
 use std::cell::RefCell;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Import an original release as JSON lines.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  \
+    spanwise data import geo geo880.corpus train.ids --out data/geo\n  \
+    spanwise data import scan tasks_train_length.txt --out train_length.jsonl")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
 #[derive(clap::Subcommand)]
-pub(crate) enum Command {
+enum Command {
     /// GeoQuery: the FunQL corpus and the ids of its train half
     ///
     /// Writes the paper's three splits, exactly as released: train, dev and test; the same with _template
     /// and with _length.
+    #[command(after_help = "Example:\n  spanwise data import geo geo880.corpus train.ids --out data/geo")]
     Geo {
         /// The corpus, records of `id:`, `nl:` and `mrl:` lines
         corpus: PathBuf,
@@ -29,6 +39,8 @@ pub(crate) enum Command {
         out: PathBuf,
     },
     /// CLEVR or CLOSURE: a question file and the scenes
+    #[command(after_help = "Example:\n  spanwise data import clevr CLEVR_val_questions.json \
+        --scenes CLEVR_val_scenes.json --out val.jsonl")]
     Clevr {
         /// The questions, JSON with a list `questions`
         questions: PathBuf,
@@ -43,6 +55,8 @@ pub(crate) enum Command {
     ///
     /// One file becomes one file. A train and a test file become the paper's SCAN-SP train, dev and test, dev
     /// being a fifth of train.
+    #[command(after_help = "Examples:\n  spanwise data import scan tasks.txt --out commands.jsonl\n  \
+        spanwise data import scan tasks_train_length.txt tasks_test_length.txt --out data/length")]
     Scan {
         /// The file, or the train file
         file: PathBuf,
@@ -54,40 +68,57 @@ pub(crate) enum Command {
     },
 }
 
-pub(crate) fn run(command: &Command) -> Result<()> {
-    match command {
+pub(crate) fn run(args: &Args) -> Result<()> {
+    match &args.command {
         Command::Geo { corpus, train_ids, out } => {
-            let sets = geo(&read_text(corpus)?, &read_text(train_ids)?)
-                .with_context(|| format!("cannot import {}", corpus.display()))?;
+            let sets = geo(&read(corpus)?, &read(train_ids)?).map_err(|error| match error {
+                ImportError::Ids { .. } => about(train_ids, error),
+                _ => about(corpus, error),
+            })?;
             write_sets(out, sets)
         }
         Command::Clevr { questions, scenes, out } => import_clevr(questions, scenes.as_deref(), out),
         Command::Scan { file, test: None, out } => {
-            let examples =
-                scan(&read_text(file)?).with_context(|| format!("cannot import {}", file.display()))?;
-            write_files(&[(out.clone(), examples)])
+            let examples = scan(&read(file)?).map_err(|error| about(file, error))?;
+            write_files(vec![(out.clone(), examples)])
         }
         Command::Scan { file, test: Some(test), out } => {
-            let sets = scan_sp(&read_text(file)?, &read_text(test)?)
-                .with_context(|| format!("cannot import {} and {}", file.display(), test.display()))?;
-            write_sets(out, sets)
+            // Both are there before anything is said about what is in them.
+            let texts = (read(file)?, read(test)?);
+            let train = scan(&texts.0).map_err(|error| about(file, error))?;
+            let test = scan(&texts.1).map_err(|error| about(test, error))?;
+            write_sets(out, scan_sp(train, test))
         }
     }
 }
 
+/// The text of a release, of any size: questions of CLEVR take hundreds of megabytes.
+fn read(path: &Path) -> Result<String> {
+    read_text(path, u64::MAX)
+}
+
+/// An error with the file that it is about.
+fn about(path: &Path, error: ImportError) -> anyhow::Error {
+    anyhow::Error::new(error).context(format!("cannot import {}", path.display()))
+}
+
 fn write_sets(directory: &Path, sets: impl IntoIterator<Item = NamedSet>) -> Result<()> {
     make_directory(directory)?;
-    let files: Vec<(PathBuf, Vec<Example>)> =
-        sets.into_iter().map(|set| (directory.join(set.file_name), set.examples)).collect();
-    write_files(&files)
+    write_files(sets.into_iter().map(|set| (directory.join(set.file_name), set.examples)).collect())
 }
 
 /// Questions are converted and written one by one: the official train file is larger than most memories.
 fn import_clevr(questions: &Path, scenes: Option<&Path>, out: &Path) -> Result<()> {
-    let text = read_text(questions)?;
-    let scenes = scenes.map(read_text).transpose()?;
-    let context = || format!("cannot import {}", questions.display());
-    let stream = clevr_stream(&text, scenes.as_deref()).with_context(context)?;
+    let text = read(questions)?;
+    let scene_text = scenes.map(read).transpose()?;
+    let about_file = |error: ImportError| match (&error, scenes) {
+        (
+            ImportError::ClevrFile { file: "scenes", .. } | ImportError::ClevrEntry { entry: "scene", .. },
+            Some(scenes),
+        ) => about(scenes, error),
+        _ => about(questions, error),
+    };
+    let stream = clevr_stream(&text, scene_text.as_deref()).map_err(about_file)?;
     let bar = ProgressBar::new_spinner().with_style(
         ProgressStyle::with_template("{spinner} {pos} questions, {per_sec}")
             .expect("the template is fixed and valid"),
@@ -109,7 +140,7 @@ fn import_clevr(questions: &Path, scenes: Option<&Path>, out: &Path) -> Result<(
     });
     bar.finish_and_clear();
     if let Some(error) = failed.into_inner() {
-        return Err(error).with_context(context);
+        return Err(about_file(error));
     }
     written?;
     say(&format!("{} examples to {}", bar.position(), out.display()));

@@ -47,25 +47,29 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         files.push((args.out.join(format!("train_{}.jsonl", split.name())), train));
         files.push((args.out.join(format!("test_{}.jsonl", split.name())), test));
     }
-    write_files(&files)
+    write_files(files)
 }
 
 fn chosen(names: &[String]) -> Result<Vec<Split>> {
     let mut splits = Vec::new();
     for name in names {
-        match name.as_str() {
-            "all" => splits.extend(Split::ALL),
-            "none" => {}
+        let named = match name.as_str() {
+            "all" => Split::ALL.to_vec(),
+            "none" => Vec::new(),
             // The names that papers use for the add-primitive splits.
-            "add-jump" => splits.push(Split::AddJump),
-            "turn-left" => splits.push(Split::AddTurnLeft),
-            _ => splits.push(Split::from_name(name).ok_or_else(|| {
+            "add-jump" => vec![Split::AddJump],
+            "turn-left" => vec![Split::AddTurnLeft],
+            _ => vec![Split::from_name(name).ok_or_else(|| {
                 let known: Vec<_> = Split::ALL.iter().map(|split| split.name()).collect();
                 WrongCall(format!("there is no split `{name}`; the splits are {}", known.join(", ")))
-            })?),
+            })?],
+        };
+        for split in named {
+            if !splits.contains(&split) {
+                splits.push(split);
+            }
         }
     }
-    splits.dedup();
     Ok(splits)
 }
 

@@ -1,6 +1,6 @@
 //! `spanwise data split`: train, dev and test from any examples.
 
-use super::{class_of, read_examples, write_files};
+use super::{Placed, class_of, read_examples, write_files};
 use crate::commands::{DOMAIN_HELP, domain, make_directory};
 use crate::output::WrongCall;
 use anyhow::{Result, bail};
@@ -12,7 +12,8 @@ use std::path::PathBuf;
 /// Split examples into train, dev and test.
 ///
 /// By template, no program template of the test set occurs in train; by length, the longest programs are the
-/// test set; dev is drawn at random from train. The same seed gives the same split everywhere.
+/// test set; dev is drawn at random from train. The same seed gives the same split everywhere. A part without
+/// examples is not written.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  \
     spanwise data split train.jsonl dev.jsonl --by template --domain geo --out pseudo/template\n  \
@@ -81,28 +82,28 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let files: Vec<(PathBuf, Vec<Example>)> = [("train", train), ("dev", dev), ("test", test)]
         .into_iter()
         .map(|(name, rows)| {
-            let rows = rows.into_iter().map(|at| examples[at].clone()).collect();
+            let rows = rows.into_iter().map(|at| examples[at].example.clone()).collect();
             (args.out.join(format!("{name}.jsonl")), rows)
         })
         .collect();
-    write_files(&files)
+    write_files(files)
 }
 
 /// What decides about each example, from its program.
 fn keys<T>(
-    examples: &[Example],
+    examples: &[Placed],
     domain: Option<&Domain>,
     key: impl Fn(&Terms, TermId) -> T,
 ) -> Result<Vec<T>> {
     let mut terms = domain.map_or_else(Terms::new, Domain::new_terms);
     let mut keys = Vec::with_capacity(examples.len());
-    for (at, example) in examples.iter().enumerate() {
+    for Placed { example, file, line } in examples {
         let Some(text) = &example.program else {
-            bail!("example {} has no program to split by: {}", at + 1, example.utterance);
+            bail!("{file}:{line}: the example has no program to split by");
         };
         match terms.parse(text) {
             Ok(program) => keys.push(key(&terms, program)),
-            Err(problem) => bail!("{}", problem.render(&format!("program of example {}", at + 1), text)),
+            Err(problem) => bail!("{file}:{line}: the program cannot be read: {}", problem.one_line(text)),
         }
     }
     Ok(keys)

@@ -5,7 +5,7 @@
 
 use super::ImportError;
 use super::clevr_program::program;
-use super::elements::Elements;
+use super::elements::{Elements, Fault};
 use crate::clevr::Scene;
 use crate::data::example::Example;
 use crate::data::message::shown;
@@ -21,11 +21,7 @@ use serde_json::{Map, Value};
 /// # Errors
 /// Names the question or scene that is not as expected.
 pub fn clevr(questions: &str, scenes: Option<&str>) -> Result<Vec<Example>, ImportError> {
-    let examples = clevr_stream(questions, scenes)?.collect::<Result<Vec<_>, _>>()?;
-    if examples.is_empty() {
-        return Err(ImportError::Nothing { expected: "a non-empty list `questions`" });
-    }
-    Ok(examples)
+    clevr_stream(questions, scenes)?.collect()
 }
 
 /// The same, one example at a time: CLEVR has 700,000 train questions.
@@ -38,11 +34,31 @@ pub fn clevr_stream<'a>(
 ) -> Result<impl Iterator<Item = Result<Example, ImportError>> + use<'a>, ImportError> {
     let scenes = scenes.map(Scenes::read).transpose()?;
     let file_error = |reason| ImportError::ClevrFile { file: "questions", reason };
-    let questions = Elements::new(questions, "questions").map_err(file_error)?;
+    let mut questions = Elements::new(questions, "questions").map_err(file_error)?.peekable();
+    if questions.peek().is_none() {
+        return Err(ImportError::Nothing { expected: "a non-empty list `questions`" });
+    }
     Ok(questions.enumerate().map(move |(index, question)| {
-        let outcome = question.and_then(|question| example(question, scenes.as_ref()));
-        outcome.map_err(|reason| ImportError::ClevrEntry { entry: "question", index, reason })
+        let question = question.map_err(|fault| broken(fault, QUESTION, index))?;
+        let entry = |reason| ImportError::ClevrEntry { entry: QUESTION.entry, index, reason };
+        example(question, scenes.as_ref()).map_err(entry)
     }))
+}
+
+/// What the lists of the two files hold, for messages.
+struct List {
+    file: &'static str,
+    entry: &'static str,
+}
+
+const QUESTION: List = List { file: "questions", entry: "question" };
+const SCENE: List = List { file: "scenes", entry: "scene" };
+
+fn broken(fault: Fault, list: List, index: usize) -> ImportError {
+    match fault {
+        Fault::Element(reason) => ImportError::ClevrEntry { entry: list.entry, index, reason },
+        Fault::End(reason) => ImportError::ClevrFile { file: list.file, reason },
+    }
 }
 
 fn example(question: Value, scenes: Option<&Scenes>) -> Result<Example, String> {
@@ -60,8 +76,9 @@ fn example(question: Value, scenes: Option<&Scenes>) -> Result<Example, String> 
         Some(Value::Bool(answer)) => Some(if answer { "yes" } else { "no" }.to_owned()),
         Some(_) => return Err("`answer` must be a text, a number or a truth value".to_owned()),
     };
-    let Some(Value::String(utterance)) = fields.shift_remove("question") else {
-        return Err("expected a text in the field `question`".to_owned());
+    let utterance = match fields.shift_remove("question") {
+        Some(Value::String(utterance)) if !utterance.trim().is_empty() => utterance,
+        _ => return Err("expected a text in the field `question`".to_owned()),
     };
     Ok(Example { utterance, program, answer, context, gold_spans: None, extra: fields })
 }
@@ -77,8 +94,8 @@ impl Scenes {
         let file_error = |reason| ImportError::ClevrFile { file: "scenes", reason };
         let mut by_image = HashMap::new();
         for (index, scene) in Elements::new(text, "scenes").map_err(file_error)?.enumerate() {
-            let fail = |reason| ImportError::ClevrEntry { entry: "scene", index, reason };
-            let scene = scene.map_err(fail)?;
+            let fail = |reason| ImportError::ClevrEntry { entry: SCENE.entry, index, reason };
+            let scene = scene.map_err(|fault| broken(fault, SCENE, index))?;
             let parsed = Scene::from_context(&scene).map_err(|error| fail(error.to_string()))?;
             let image = scene.get("image_index").and_then(Value::as_u64).unwrap_or(index as u64);
             let image_name = scene.get("image_filename").and_then(Value::as_str).map(ToOwned::to_owned);
@@ -191,6 +208,7 @@ mod tests {
         assert_eq!(import(&question, &[json!({})]).unwrap_err(), "scene 0: the scene has no list `objects`");
         let error = |questions| clevr(questions, None).unwrap_err().to_string();
         assert_eq!(error("{\"a\": 1}"), "the questions file: there is no list `questions`");
+        assert_eq!(error("{\"questions\": [{}]"), "question 0: expected a text in the field `question`");
         assert_eq!(error("{\"questions\": []}"), "no example found; expected a non-empty list `questions`");
         let broken = "{\"questions\": [\n{\"question\": \"q\"},\n{]}";
         assert_eq!(error(broken), "question 1: not valid JSON at line 3: key must be a string");

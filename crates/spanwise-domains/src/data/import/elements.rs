@@ -1,10 +1,20 @@
 //! The elements of a list inside a JSON object, one at a time.
 //!
 //! CLEVR's question file is one object of hundreds of megabytes. Parsed as a whole it would take many times
-//! that, so only one element is ever held as a value: the text comes in, elements go out.
+//! that, so only one element is ever held as a value: the text comes in, elements go out. What stands behind
+//! the list is read too, so that a file that is cut off or goes on is noticed.
 
 use crate::data::message::json_reason;
 use serde_json::{Deserializer, Value};
+
+/// What is not as it should be.
+#[derive(Debug, PartialEq)]
+pub(super) enum Fault {
+    /// The element that comes next.
+    Element(String),
+    /// The text behind the list.
+    End(String),
+}
 
 /// An iterator over the elements of the list `field` of the object that a text holds.
 pub(super) struct Elements<'a> {
@@ -26,11 +36,7 @@ impl<'a> Elements<'a> {
             return Err(format!("expected a JSON object with a list `{field}`"));
         }
         loop {
-            let name = elements.value()?;
-            if !elements.eat(':') {
-                return Err(elements.expected("`:`"));
-            }
-            if name == field {
+            if elements.name()? == field {
                 let is_list = elements.eat('[');
                 return if is_list { Ok(elements) } else { Err(format!("`{field}` is not a list")) };
             }
@@ -70,15 +76,39 @@ impl<'a> Elements<'a> {
         }
     }
 
-    fn element(&mut self) -> Result<Option<Value>, String> {
-        if self.n_read == 0 && self.eat(']') {
-            return Ok(None);
-        }
+    /// Reads the name of a field and the colon behind it.
+    fn name(&mut self) -> Result<Value, String> {
+        let name = self.value()?;
+        if self.eat(':') { Ok(name) } else { Err(self.expected("`:`")) }
+    }
+
+    fn element(&mut self) -> Result<Option<Value>, Fault> {
         if self.n_read > 0 && !self.eat(',') {
-            return if self.eat(']') { Ok(None) } else { Err(self.expected("`,` or `]`")) };
+            if !self.eat(']') {
+                return Err(Fault::Element(self.expected("`,` or `]`")));
+            }
+            return self.end().map(|()| None).map_err(Fault::End);
+        }
+        if self.n_read == 0 && self.eat(']') {
+            return self.end().map(|()| None).map_err(Fault::End);
         }
         self.n_read += 1;
-        self.value().map(Some)
+        self.value().map(Some).map_err(Fault::Element)
+    }
+
+    /// Reads what comes behind the list: other fields, the end of the object, the end of the text.
+    fn end(&mut self) -> Result<(), String> {
+        while self.eat(',') {
+            self.name()?;
+            self.value()?;
+        }
+        if !self.eat('}') {
+            return Err(self.expected("`,` or `}`"));
+        }
+        match self.peek() {
+            None => Ok(()),
+            Some(_) => Err(self.expected("the end of the file")),
+        }
     }
 
     fn expected(&self, what: &str) -> String {
@@ -92,7 +122,7 @@ impl<'a> Elements<'a> {
 }
 
 impl Iterator for Elements<'_> {
-    type Item = Result<Value, String>;
+    type Item = Result<Value, Fault>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.is_done {
@@ -110,7 +140,11 @@ mod tests {
 
     fn check(text: &str, expected: Result<&[&str], &str>) {
         let found = Elements::new(text, "xs").and_then(|elements| {
-            elements.map(|element| element.map(|value| value.to_string())).collect::<Result<Vec<_>, _>>()
+            let shown = elements.map(|element| element.map(|value| value.to_string()));
+            shown.collect::<Result<Vec<_>, _>>().map_err(|fault| match fault {
+                Fault::Element(reason) => reason,
+                Fault::End(reason) => format!("at the end: {reason}"),
+            })
         });
         let expected = expected.map(|values| values.iter().map(|&value| value.to_owned()).collect());
         assert_eq!(found, expected.map_err(ToOwned::to_owned), "for {text:?}");
@@ -137,5 +171,17 @@ mod tests {
         check("{\"xs\": [1,\n", Err("not valid JSON at line 1: expected a JSON value"));
         check("{\"xs\": [1,\n{\"a\":\n?}]", Err("not valid JSON at line 3: expected value"));
         check(r#"{"xs""#, Err("not valid JSON at line 1: expected `:`"));
+    }
+
+    #[test]
+    fn what_comes_behind_the_list_must_be_json_too() {
+        check(r#"{"xs": [1], "ys": {"zs": []}} "#, Ok(&["1"]));
+        check(r#"{"xs": []"#, Err("at the end: not valid JSON at line 1: expected `,` or `}`"));
+        check("{\"xs\": [1]\n]", Err("at the end: not valid JSON at line 2: expected `,` or `}`"));
+        check(
+            r#"{"xs": [1], "ys": {"#,
+            Err("at the end: not valid JSON at line 1: EOF while parsing an object"),
+        );
+        check(r#"{"xs": [1]} x"#, Err("at the end: not valid JSON at line 1: expected the end of the file"));
     }
 }

@@ -67,25 +67,41 @@ impl Record<'_> {
 
 fn records(corpus: &str) -> Result<Vec<Record<'_>>, ImportError> {
     let mut records = Vec::new();
-    let (mut id, mut question) = (None, None);
+    let mut ids = HashSet::new();
+    // The record under way: its id with the line of that, and its question.
+    let (mut open, mut question) = (None, None);
+    let wrong = |line, reason| ImportError::Corpus { line, reason };
+    let unfinished =
+        |(id, line): (&str, usize)| wrong(line, format!("the record with id `{}` has no `mrl:`", shown(id)));
     for (line_idx, line) in corpus.trim_start_matches('\u{feff}').lines().enumerate() {
         let line_number = line_idx + 1;
-        let missing = |field: &str| ImportError::Corpus {
-            line: line_number,
-            reason: format!("`{}` comes without `{field}` before it", shown(line)),
-        };
+        let missing =
+            |field| wrong(line_number, format!("`{}` comes without `{field}` before it", shown(line)));
         if let Some(text) = line.strip_prefix("id:") {
-            (id, question) = (Some(text.trim()), None);
+            let id = text.trim();
+            if let Some(open) = open.replace((id, line_number)) {
+                return Err(unfinished(open));
+            }
+            if !ids.insert(id) {
+                return Err(wrong(line_number, format!("there is another record with id `{}`", shown(id))));
+            }
+            question = None;
         } else if let Some(text) = line.strip_prefix("nl:") {
+            if text.trim().is_empty() {
+                return Err(wrong(line_number, "expected a question after `nl:`".to_owned()));
+            }
             question = Some(text.trim());
         } else if let Some(text) = line.strip_prefix("mrl:") {
             records.push(Record {
-                id: id.take().ok_or_else(|| missing("id:"))?,
+                id: open.take().ok_or_else(|| missing("id:"))?.0,
                 question: question.take().ok_or_else(|| missing("nl:"))?,
                 program: text.trim(),
                 program_line: line_number,
             });
         }
+    }
+    if let Some(open) = open {
+        return Err(unfinished(open));
     }
     if records.is_empty() {
         return Err(ImportError::Nothing { expected: "records with `id:`, `nl:` and `mrl:`" });
@@ -174,6 +190,12 @@ mod tests {
         check("", "", "no example found; expected records with `id:`, `nl:` and `mrl:`");
         check("id:1\nmrl:f(x)", "", "line 2 of the corpus: `mrl:f(x)` comes without `nl:` before it");
         check("nl:q\nmrl:f(x)", "", "line 2 of the corpus: `mrl:f(x)` comes without `id:` before it");
+        check("id:1\nnl:", "", "line 2 of the corpus: expected a question after `nl:`");
+        let good = "id:1\nnl:q\nmrl:f(x)\n";
+        let unfinished = "line 4 of the corpus: the record with id `2` has no `mrl:`";
+        check(&format!("{good}id:2\nnl:q\n"), "", unfinished);
+        check(&format!("{good}id:2\nid:3\nnl:q\nmrl:f(x)\n"), "", unfinished);
+        check(&good.repeat(2), "", "line 4 of the corpus: there is another record with id `1`");
         check(
             "id:1\nnl:q\nmrl:f(x)",
             "\n7\n",

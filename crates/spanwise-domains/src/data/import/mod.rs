@@ -54,12 +54,12 @@ pub enum ImportError {
         found: String,
     },
     /// A line of a SCAN file holds something that is not a command.
-    #[error("line {line}: {source}")]
+    #[error("line {line}: {reason}")]
     ScanCommand {
         /// The line, from 1.
         line: usize,
         /// What is wrong with it.
-        source: CommandError,
+        reason: CommandError,
     },
     /// A file holds no example at all.
     #[error("no example found; expected {expected}")]

@@ -27,7 +27,7 @@ pub fn scan(text: &str) -> Result<Vec<Example>, ImportError> {
         let (command, actions) = parts
             .ok_or_else(|| ImportError::ScanLine { line: line_number, found: shown(line).into_owned() })?;
         let program = Command::parse(command)
-            .map_err(|source| ImportError::ScanCommand { line: line_number, source })?
+            .map_err(|reason| ImportError::ScanCommand { line: line_number, reason })?
             .program();
         let answer = Some(actions.trim().to_owned());
         examples.push(Example { program: Some(program), answer, ..Example::new(command.trim()) });
@@ -38,18 +38,15 @@ pub fn scan(text: &str) -> Result<Vec<Example>, ImportError> {
     Ok(examples)
 }
 
-/// SCAN-SP's `train.jsonl`, `dev.jsonl` and `test.jsonl` for an official train and test file: four fifths of
-/// the train file, shuffled as in the paper's release, are for training and the rest for development.
-///
-/// # Errors
-/// As [`scan`].
-pub fn scan_sp(train: &str, test: &str) -> Result<[NamedSet; 3], ImportError> {
-    let mut examples = scan(train)?;
-    let n_train = examples.len();
-    examples.extend(scan(test)?);
+/// SCAN-SP's `train.jsonl`, `dev.jsonl` and `test.jsonl` for the examples of an official train and test file:
+/// four fifths of train, shuffled as in the paper's release, are for training and the rest for development.
+#[must_use]
+pub fn scan_sp(train: Vec<Example>, test: Vec<Example>) -> [NamedSet; 3] {
+    let (n_train, mut examples) = (train.len(), train);
+    examples.extend(test);
     let partition =
         split::draw_dev((0..n_train).collect(), (n_train..examples.len()).collect(), n_train / 5, DEV_SEED);
-    Ok(named_sets("", &examples, &partition))
+    named_sets("", &examples, &partition)
 }
 
 #[cfg(test)]
@@ -82,8 +79,8 @@ mod tests {
 
     #[test]
     fn a_fifth_of_train_becomes_dev() {
-        let train = "IN: jump OUT: I_JUMP\n".repeat(11);
-        let [train, dev, test] = scan_sp(&train, "IN: run OUT: I_RUN").unwrap();
+        let train = scan(&"IN: jump OUT: I_JUMP\n".repeat(11)).unwrap();
+        let [train, dev, test] = scan_sp(train, scan("IN: run OUT: I_RUN").unwrap());
         assert_eq!((train.examples.len(), dev.examples.len(), test.examples.len()), (9, 2, 1));
         assert_eq!(dev.file_name, "dev.jsonl");
     }

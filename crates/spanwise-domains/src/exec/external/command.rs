@@ -8,11 +8,12 @@ use super::{MAX_MESSAGE_BYTES, MAX_QUOTED_CHARS, MAX_TIMEOUT, Question, Reply, e
 use crate::exec::{Denotation, ExecError, Executor};
 use serde_json::Value;
 use spanwise_lang::{Style, TermId, Terms};
+use std::collections::BTreeSet;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -66,10 +67,7 @@ impl CommandExecutor {
     /// # Errors
     /// When no program is named.
     pub fn new(config: CommandConfig) -> Result<Self, ExecError> {
-        if config.program.first().is_none_or(String::is_empty) {
-            let message = "expected a program to start as external executor, got an empty command";
-            return Err(ExecError::External(message.to_owned()));
-        }
+        check_command(&config.program).map_err(ExecError::External)?;
         Ok(Self { config, state: Mutex::default() })
     }
 }
@@ -104,6 +102,14 @@ impl Executor for CommandExecutor {
             }
         }
     }
+}
+
+/// Whether a program is named at all.
+pub(in crate::exec) fn check_command(program: &[String]) -> Result<(), String> {
+    if program.first().is_none_or(String::is_empty) {
+        return Err("expected a program to start as external executor, got an empty command".to_owned());
+    }
+    Ok(())
 }
 
 /// The command and what it was asked.
@@ -157,8 +163,7 @@ impl Process {
         // A group of its own, so that what the child starts can be stopped with it.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        let child = command.spawn().map_err(|error| start_error(config, &error))?;
-        let mut guard = Guard { child, is_reaped: false };
+        let mut guard = Guard::spawn(&mut command, config)?;
         let stdin = guard.child.stdin.take().expect("standard input is piped");
         let stdout = guard.child.stdout.take().expect("standard output is piped");
         let stderr_pipe = guard.child.stderr.take().expect("standard error is piped");
@@ -283,17 +288,35 @@ struct Guard {
 }
 
 impl Guard {
+    fn spawn(command: &mut Command, config: &CommandConfig) -> Result<Self, String> {
+        let mut children = children();
+        if children.is_over {
+            return Err(format!("cannot start `{}`: everything is being stopped", config.program[0]));
+        }
+        let child = command.spawn().map_err(|error| start_error(config, &error))?;
+        children.running.insert(child.id());
+        Ok(Self { child, is_reaped: false })
+    }
+
+    /// Whether the child has ended; then its number may soon belong to a stranger and is forgotten.
+    fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
+        let mut children = children();
+        let status = self.child.try_wait()?;
+        if status.is_some() {
+            self.is_reaped = true;
+            children.running.remove(&self.child.id());
+        }
+        Ok(status)
+    }
+
     /// Waits for the child to end, at most for `grace`.
     fn wait(&mut self, grace: Duration) -> Option<ExitStatus> {
         let deadline = Instant::now() + grace;
         let mut pause = Duration::from_micros(200);
         loop {
-            match self.child.try_wait() {
+            match self.try_wait() {
                 Ok(None) if Instant::now() < deadline => thread::sleep(pause),
-                Ok(status) => {
-                    self.is_reaped = status.is_some();
-                    return status;
-                }
+                Ok(status) => return status,
                 Err(_) => return None,
             }
             pause = (pause * 2).min(Duration::from_millis(20));
@@ -314,6 +337,29 @@ impl Guard {
 impl Drop for Guard {
     fn drop(&mut self) {
         self.stop();
+    }
+}
+
+/// The children of all executors in this process.
+struct Children {
+    /// The numbers of those that are not reaped.
+    running: BTreeSet<u32>,
+    /// Whether no more may be started.
+    is_over: bool,
+}
+
+fn children() -> MutexGuard<'static, Children> {
+    static CHILDREN: Mutex<Children> = Mutex::new(Children { running: BTreeSet::new(), is_over: false });
+    CHILDREN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Kills the children of all command executors and everything these started, for good: none starts again. For
+/// a process that is about to end without dropping its executors, at an interrupt.
+pub fn stop_all() {
+    let mut children = children();
+    children.is_over = true;
+    for &child in &children.running {
+        kill_group(child);
     }
 }
 

@@ -142,6 +142,11 @@ fn refusal(response: &mut Response<Body>) -> String {
     }
 }
 
+/// Whether an address can be asked.
+pub(in crate::exec) fn check_url(text: &str) -> Result<(), String> {
+    checked_url(text).map(drop)
+}
+
 fn checked_url(text: &str) -> Result<Uri, String> {
     let expected = "expected the address of an external executor, such as `http://localhost:8000/`";
     // Asked before anything is shown of it.

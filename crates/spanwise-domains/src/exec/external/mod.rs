@@ -17,7 +17,9 @@
 mod command;
 mod http;
 
-pub use command::{CommandConfig, CommandExecutor};
+pub(super) use command::check_command;
+pub use command::{CommandConfig, CommandExecutor, stop_all};
+pub(super) use http::check_url;
 pub use http::{HttpConfig, HttpExecutor};
 
 use super::{Denotation, ExecError};

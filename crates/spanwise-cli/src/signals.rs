@@ -1,0 +1,18 @@
+//! What happens when a person presses Ctrl-C or the system asks us to end.
+//!
+//! An external executor runs in a process group of its own, so that all of it can be stopped. The other side
+//! of that is that Ctrl-C does not reach it: it must be stopped by us.
+
+use spanwise_domains::exec::external;
+
+/// The exit code of a program that was interrupted, by the custom of shells.
+const INTERRUPTED: i32 = 130;
+
+/// From now on, an interrupt stops all external executors before it ends the command.
+pub(crate) fn stop_executors() {
+    // Fails where signals are ignored on purpose (`nohup`), and then they should stay so.
+    let _ = ctrlc::try_set_handler(|| {
+        external::stop_all();
+        std::process::exit(INTERRUPTED);
+    });
+}
