@@ -33,8 +33,8 @@ impl Default for Candidates {
 impl Candidates {
     /// The leaves of an utterance, by start, then end, then constant.
     ///
-    /// Entities stand where the lexicon finds their name; a name inside a longer one of the same class is left
-    /// out. Predicates stand on up to `max_words` words that hold no word without meaning and do not lie inside
+    /// Entities stand where the lexicon finds their name; a name inside a longer name of something else of the
+    /// same class is left out. Predicates stand on up to `max_words` words that hold no word without meaning and do not lie inside
     /// a name of several words, and wherever the lexicon has a phrase for them.
     ///
     /// # Errors
@@ -72,9 +72,14 @@ impl Candidates {
     /// Runs of words on which any predicate may stand.
     fn spans(&self, domain: &Domain, utterance: &Utterance, matches: &[Match]) -> Vec<Span> {
         let tokens = utterance.tokens();
+        // In "red river" the shorter "red" says the same river: there the other word is free.
+        let says_less = |found: &Match| {
+            let same = |other: &&Match| other.constant == found.constant && other.source == Source::Name;
+            matches.iter().filter(same).any(|other| other.span != found.span && found.span.contains(other.span))
+        };
         let names: Vec<Span> = matches
             .iter()
-            .filter(|found| found.source == Source::Name && found.span.len() > 1)
+            .filter(|found| found.source == Source::Name && found.span.len() > 1 && !says_less(found))
             .map(|found| found.span)
             .collect();
         let carries = |at: usize| {
@@ -97,13 +102,14 @@ impl Candidates {
     }
 }
 
-/// Names that do not lie inside a longer name of the same class.
+/// Names that do not lie inside a longer name of something else of the same class.
 fn longest_names<'a>(domain: &'a Domain, matches: &'a [Match]) -> impl Iterator<Item = &'a Match> {
     let kind = |found: &Match| domain.constants()[found.constant].kind;
     matches.iter().filter(move |found| {
         found.source == Source::Name
             && !matches.iter().any(|other| {
                 other.source == Source::Name
+                    && other.constant != found.constant
                     && kind(other) == kind(found)
                     && other.span != found.span
                     && other.span.contains(found.span)
@@ -130,6 +136,12 @@ mod tests {
             shown("rivers in west virginia", lexicon),
             "0..1 river; 1..2 loc_1; 1..2 loc_2; 2..4 stateid('west virginia')"
         );
+    }
+
+    #[test]
+    fn a_word_that_a_name_can_do_without_is_free_for_predicates() {
+        let all = shown("the red river", Candidates::default());
+        assert!(all.contains("1..2 riverid('red')") && all.contains("1..3 riverid('red')") && all.contains("2..3 river;"));
     }
 
     #[test]

@@ -118,7 +118,7 @@ impl<'a> BestChart<'a> {
 }
 
 /// Steps in preorder to steps with children first.
-fn assemble(preorder: &[(Node, Edge)]) -> Vec<Step> {
+pub(crate) fn assemble(preorder: &[(Node, Edge)]) -> Vec<Step> {
     let n = preorder.len();
     let mut steps = Vec::with_capacity(n);
     let mut pending: Vec<u32> = Vec::new();

@@ -21,6 +21,19 @@ use spanwise_lang::{Analysis, ConstantId, Domain, FrameId, Node, Problem, TermId
 /// Most nodes of a program that a gold chart is built for.
 pub const MAX_NODES: usize = 256;
 
+/// Which joins have a score of their own.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum Joins {
+    /// None.
+    #[default]
+    None,
+    /// Everything that is merged in a cell, as in a typed chart with join scores.
+    Merges,
+    /// Every join of the paper's tree: complete merges, a constant with the words after it, and the whole with the
+    /// words before it (whose score comes after those of the cells).
+    Tree,
+}
+
 /// Why no derivation gives a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Underivable {
@@ -70,7 +83,7 @@ impl GoldChart {
         lattice: &Lattice,
         terms: &Terms,
         program: TermId,
-        has_joins: bool,
+        joins: Joins,
     ) -> Result<Self, Underivable> {
         let analysis = domain.analyze(terms, program).map_err(Underivable::Untypeable)?;
         if analysis.nodes.len() > MAX_NODES {
@@ -81,7 +94,7 @@ impl GoldChart {
                 return Err(Underivable::UnlistedEntity(*term));
             }
         }
-        let mut builder = Builder::new(domain, grammar, lattice, &analysis, has_joins);
+        let mut builder = Builder::new(domain, grammar, lattice, &analysis, joins);
         builder.fill();
         match builder.root() {
             Some(graph) => Ok(Self { graph }),
@@ -160,7 +173,7 @@ struct Builder<'a> {
     grammar: &'a Grammar,
     lattice: &'a Lattice,
     analysis: &'a Analysis,
-    has_joins: bool,
+    joins: Joins,
     cells: Vec<HashMap<Item, u32>>,
     graph: Hypergraph,
 }
@@ -168,9 +181,9 @@ struct Builder<'a> {
 type Made = Vec<(Item, Edge)>;
 
 impl<'a> Builder<'a> {
-    fn new(domain: &'a Domain, grammar: &'a Grammar, lattice: &'a Lattice, analysis: &'a Analysis, has_joins: bool) -> Self {
+    fn new(domain: &'a Domain, grammar: &'a Grammar, lattice: &'a Lattice, analysis: &'a Analysis, joins: Joins) -> Self {
         let cells = vec![HashMap::new(); lattice.n_cells()];
-        Self { domain, grammar, lattice, analysis, has_joins, cells, graph: Hypergraph::default() }
+        Self { domain, grammar, lattice, analysis, joins, cells, graph: Hypergraph::default() }
     }
 
     fn fill(&mut self) {
@@ -223,9 +236,13 @@ impl<'a> Builder<'a> {
         (self.lattice.leaves().len() * N_USAGES) as u32 + rule
     }
 
+    /// The score of what is joined in a cell, or of the whole for the number of cells.
+    fn join(&self, cell: usize) -> u32 {
+        self.rule(self.grammar.n_rules() as u32) + cell as u32
+    }
+
     fn merged(&self, rule: u32, cell: usize) -> [u32; 3] {
-        let join = self.rule(self.grammar.n_rules() as u32) + cell as u32;
-        [self.rule(rule), if self.has_joins { join } else { NONE }, NONE]
+        [self.rule(rule), if self.joins == Joins::None { NONE } else { self.join(cell) }, NONE]
     }
 
     fn key(&self, kind: RuleKind, input: TypeId, output: TypeId, side: Side) -> Option<u32> {
@@ -254,11 +271,18 @@ impl<'a> Builder<'a> {
                     ]
                 }
             };
+            let span = self.lattice.span(p, q);
             for leaf in self.lattice.leaves_within(p, q) {
-                if self.lattice.leaves()[leaf].constant == constant {
-                    for &(item, usage) in &items {
-                        made.push((item, Edge::leaf((leaf * N_USAGES + usage.index()) as u32)));
+                let known = self.lattice.leaves()[leaf];
+                if known.constant != constant {
+                    continue;
+                }
+                for &(item, usage) in &items {
+                    let mut edge = Edge::leaf((leaf * N_USAGES + usage.index()) as u32);
+                    if self.joins == Joins::Tree && known.end < span.end {
+                        edge.weights[1] = self.join(self.lattice.cell(p, q));
                     }
+                    made.push((item, edge));
                 }
             }
         }
@@ -317,7 +341,11 @@ impl<'a> Builder<'a> {
             for missing in child..self.analysis.nodes.len() as u16 {
                 if let Some(tails) = pair.get(side, Item::Unary(node, usage), Item::Open(child, missing)) {
                     let rule = self.grammar.unaries[unary as usize].compose[side as usize];
-                    let weights = self.merged(rule, cell);
+                    // In the paper's tree the three parts of a discontinuous node are joined at once.
+                    let weights = match self.joins {
+                        Joins::Tree => [self.rule(rule), NONE, NONE],
+                        Joins::None | Joins::Merges => self.merged(rule, cell),
+                    };
                     made.push((Item::Composite(node, missing, own), Edge { tails, weights }));
                 }
             }
@@ -466,14 +494,18 @@ impl<'a> Builder<'a> {
         let n = self.lattice.n_positions();
         let (_, rule) = *self.grammar.roots.iter().find(|(ty, _)| *ty == self.analysis.types[0])?;
         let weight = self.rule(rule);
-        let tops: Vec<u32> =
-            (0..n).filter_map(|p| self.cells[self.lattice.cell(p, n)].get(&Item::Closed(0)).copied()).collect();
+        let tops: Vec<(usize, u32)> = (0..n)
+            .filter_map(|p| Some((p, *self.cells[self.lattice.cell(p, n)].get(&Item::Closed(0))?)))
+            .collect();
         if tops.is_empty() {
             return None;
         }
         self.graph.push_node();
-        for top in tops {
-            let edge = self.one(top, weight);
+        for (p, top) in tops {
+            let mut edge = self.one(top, weight);
+            if self.joins == Joins::Tree && self.lattice.span(p, n).start > 0 {
+                edge.weights[1] = self.join(self.lattice.n_cells());
+            }
             self.graph.push_edge(edge);
         }
         Some(self.graph.reachable())

@@ -6,10 +6,13 @@
 pub mod gold;
 pub mod grammar;
 pub mod candidates;
+pub mod derivable;
 pub mod derivation;
 mod edges;
 pub mod hypergraph;
+pub mod kbest;
 pub mod lattice;
+pub mod objective;
 pub mod outside;
 pub mod paper;
 pub mod semiring;

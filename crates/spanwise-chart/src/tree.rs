@@ -1,7 +1,7 @@
 //! Span trees: one derivation, made readable.
 
-use spanwise_core::Span;
-use spanwise_lang::{ConstantId, TermId};
+use spanwise_core::{Span, Utterance};
+use spanwise_lang::{ConstantId, Domain, TermId, Terms};
 
 /// What a node of a span tree is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -37,4 +37,64 @@ pub struct TreeNode {
 pub struct SpanTree {
     /// The nodes; children come before their parents, the root is the last.
     pub nodes: Vec<TreeNode>,
+}
+
+impl SpanTree {
+    /// The root, if the tree is not empty.
+    #[must_use]
+    pub fn root(&self) -> Option<&TreeNode> {
+        self.nodes.last()
+    }
+
+    /// The nodes from the root down, children from left to right, each with its depth.
+    #[must_use]
+    pub fn preorder(&self) -> Vec<(usize, &TreeNode)> {
+        let mut order = Vec::with_capacity(self.nodes.len());
+        let mut todo: Vec<(usize, usize)> = self.nodes.len().checked_sub(1).map(|root| (0, root)).into_iter().collect();
+        while let Some((depth, at)) = todo.pop() {
+            let node = &self.nodes[at];
+            order.push((depth, node));
+            todo.extend(node.children.iter().rev().map(|&child| (depth + 1, child)));
+        }
+        order
+    }
+
+    /// The tree as indented lines: words, category, sub-program, and type or what is still wanted.
+    #[must_use]
+    pub fn render(&self, domain: &Domain, terms: &Terms, utterance: &Utterance) -> String {
+        let mut rows: Vec<[String; 4]> = Vec::new();
+        for (depth, node) in self.preorder() {
+            let words = if node.children.is_empty() { utterance.slice(node.span) } else { "" };
+            let place = format!("{}{} {}", "  ".repeat(depth), node.span, words);
+            let program = node.program.map(|program| terms.display(program).to_string()).unwrap_or_default();
+            rows.push([place, node.category.name(domain).into_owned(), program, node.meaning.clone()]);
+        }
+        let width = |column: usize| rows.iter().map(|row| row[column].trim_end().chars().count()).max().unwrap_or(0);
+        let widths = [width(0), width(1), width(2)];
+        let mut out = String::new();
+        for row in &rows {
+            let mut line = String::new();
+            for (column, cell) in row.iter().enumerate() {
+                let cell = cell.trim_end();
+                let pad = widths.get(column).map_or(0, |width| width - cell.chars().count());
+                line += &format!("{cell}{}  ", " ".repeat(pad));
+            }
+            out += line.trim_end();
+            out.push('\n');
+        }
+        out
+    }
+}
+
+impl Category {
+    /// The name of a category: `join`, `-` for null, or that of the constant (in brackets if it is implicit).
+    #[must_use]
+    pub fn name(self, domain: &Domain) -> std::borrow::Cow<'_, str> {
+        match self {
+            Self::Join => "join".into(),
+            Self::Null => "-".into(),
+            Self::Constant(id) => domain.constants()[id].name.as_str().into(),
+            Self::Implicit(id) => format!("[{}]", domain.constants()[id].name).into(),
+        }
+    }
 }

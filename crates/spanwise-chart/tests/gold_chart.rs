@@ -6,7 +6,7 @@ mod common;
 
 use common::repeated_cases;
 use proptest::prelude::*;
-use spanwise_chart::gold::{GoldChart, Underivable};
+use spanwise_chart::gold::{GoldChart, Joins, Underivable};
 use spanwise_chart::grammar::{Discontinuity, Options};
 use spanwise_chart::outside::log_partition;
 use spanwise_chart::semiring::{Count, LogSum, Max};
@@ -36,7 +36,8 @@ proptest! {
             for (text, scores) in by_program {
                 let mut terms = case.domain.new_terms();
                 let program = terms.parse(&text).unwrap();
-                let gold = GoldChart::new(&case.domain, &case.grammar, &case.lattice, &terms, program, !case.joins.is_empty());
+                let joins = if case.joins.is_empty() { Joins::None } else { Joins::Merges };
+                let gold = GoldChart::new(&case.domain, &case.grammar, &case.lattice, &terms, program, joins);
                 let gold = gold.unwrap_or_else(|reason| panic!("{text}: {reason:?}, {}", case.describe()));
                 let graph = gold.graph();
                 let count = *graph.inside::<Count>(&vec![1.0; flat.len()]).last().unwrap();
@@ -68,7 +69,7 @@ fn underivable_programs_say_why() {
     let why = |program: &str, order: &[usize]| {
         let mut terms = domain.new_terms();
         let program = terms.parse(program).unwrap();
-        GoldChart::new(&domain, &grammar, &lattice(order), &terms, program, false).err()
+        GoldChart::new(&domain, &grammar, &lattice(order), &terms, program, Joins::None).err()
     };
     let most = "answer(largest_one(population_1(state(all))))";
     assert_eq!(why(most, &[2, 1, 0]), None);
@@ -90,7 +91,7 @@ fn the_ternary_example_of_the_paper_needs_a_discontinuous_rule() {
     let program = terms.parse("answer(largest_one(population_1(state(all))))").unwrap();
     for (discontinuity, expected) in [(Discontinuity::None, false), (Discontinuity::Ternary, true), (Discontinuity::Open, true)] {
         let grammar = Grammar::new(&domain, Options { discontinuity, implicit: false });
-        let gold = GoldChart::new(&domain, &grammar, &lattice, &terms, program, false);
+        let gold = GoldChart::new(&domain, &grammar, &lattice, &terms, program, Joins::None);
         assert_eq!(gold.is_ok(), expected, "{discontinuity:?}");
     }
 }

@@ -61,8 +61,8 @@ impl Beam {
 
     /// Whether a candidate would be kept. If not, nothing after it in the order would be.
     pub(super) fn admits(&mut self, candidate: &Candidate) -> bool {
-        let admits = self.kept.len() < self.width
-            || self.kept.last().is_some_and(|worst| candidate.is_before(worst));
+        let admits =
+            self.kept.len() < self.width || self.kept.last().is_some_and(|worst| candidate.is_before(worst));
         self.dropped |= !admits;
         admits
     }

@@ -17,6 +17,8 @@ pub(super) trait Constraint {
     fn enter_root(&mut self);
     /// Whether a tree may be built that way.
     fn allows(&mut self, how: How) -> bool;
+    /// Whether two trees may compose around a third.
+    fn allows_around(&mut self, left: EntryId, right: EntryId) -> bool;
     /// Takes note of the next entry.
     fn commit(&mut self, how: How);
 }
@@ -30,6 +32,9 @@ impl Constraint for Free {
     }
     fn enter_root(&mut self) {}
     fn allows(&mut self, _: How) -> bool {
+        true
+    }
+    fn allows_around(&mut self, _: EntryId, _: EntryId) -> bool {
         true
     }
     fn commit(&mut self, _: How) {}
@@ -181,7 +186,8 @@ impl<'a, C: Constraint> Chart<'a, C> {
         let n_possible = self.constraint.constants().map_or(n_constants, <[_]>::len);
         let mut floor = f32::NEG_INFINITY;
         for at in 0..n_possible {
-            let constant = self.constraint.constants().map_or_else(|| ConstantId::from_usize(at), |all| all[at]);
+            let constant =
+                self.constraint.constants().map_or_else(|| ConstantId::from_usize(at), |all| all[at]);
             let logit = row[constant.index()];
             if logit <= floor {
                 self.beam.dropped |= logit > f32::NEG_INFINITY;
@@ -235,19 +241,26 @@ impl<'a, C: Constraint> Chart<'a, C> {
         }
     }
 
+    /// All triples of one split. The outer two come first, as in composition: few pairs go round a middle.
     fn offer_split(&mut self, splits: [u32; 2], [lefts, middles, rights]: [List; 3], join: f64) {
+        let Some(best) = middles.ids().next() else { return };
         for left in lefts.ids() {
-            let base = join + self.score(left);
-            'middles: for (middle_rank, middle) in middles.ids().enumerate() {
-                let base = base + self.score(middle);
-                for (right_rank, right) in rights.ids().enumerate() {
+            for (rank, right) in rights.ids().enumerate() {
+                let outer = join + self.score(left) + self.score(right);
+                let how = How::Triple { splits, left, middle: best, right };
+                if !self.beam.admits(&Candidate { score: outer + self.score(best), how }) {
+                    if rank == 0 {
+                        return;
+                    }
+                    break;
+                }
+                if !self.constraint.allows_around(left, right) {
+                    continue;
+                }
+                for middle in middles.ids() {
                     let how = How::Triple { splits, left, middle, right };
-                    if !self.offer(base + self.score(right), how) {
-                        match (middle_rank, right_rank) {
-                            (0, 0) => return,
-                            (_, 0) => break 'middles,
-                            _ => break,
-                        }
+                    if !self.offer(outer + self.score(middle), how) {
+                        break;
                     }
                 }
             }

@@ -43,12 +43,7 @@ pub(super) struct Fragments {
 
 impl Fragments {
     /// The fragments of a program for an utterance of `n_tokens`; `None` when nothing composes into it.
-    pub(super) fn of(
-        domain: &Domain,
-        terms: &mut Terms,
-        program: TermId,
-        n_tokens: usize,
-    ) -> Option<Self> {
+    pub(super) fn of(domain: &Domain, terms: &mut Terms, program: TermId, n_tokens: usize) -> Option<Self> {
         let body = domain.unwrap(terms, program)?;
         let order = terms.bottom_up(body);
         let frames = frames_by_top(domain, terms);
@@ -86,14 +81,21 @@ impl Fragments {
 
     /// Adds to `found` what neighbours from these two sets may be together.
     pub(super) fn compose(&self, lefts: &[FragmentId], rights: &[FragmentId], found: &mut Vec<FragmentId>) {
-        for left in lefts {
-            let at = left.0 as usize;
-            for (_, right, both) in &self.rules[self.starts[at]..self.starts[at + 1]] {
-                if rights.contains(right) && !found.contains(both) {
-                    found.push(*both);
-                }
+        for (_, right, both) in lefts.iter().flat_map(|&left| self.rules_of(left)) {
+            if rights.contains(right) && !found.contains(both) {
+                found.push(*both);
             }
         }
+    }
+
+    /// Whether neighbours from these two sets may be anything together.
+    pub(super) fn can_compose(&self, lefts: &[FragmentId], rights: &[FragmentId]) -> bool {
+        lefts.iter().flat_map(|&left| self.rules_of(left)).any(|(_, right, _)| rights.contains(right))
+    }
+
+    fn rules_of(&self, left: FragmentId) -> &[Rule] {
+        let at = left.0 as usize;
+        &self.rules[self.starts[at]..self.starts[at + 1]]
     }
 }
 
@@ -124,7 +126,9 @@ impl Key {
     fn of(meaning: &Meaning) -> Option<Self> {
         match meaning {
             Meaning::Done { term, ty } => Some(Self::Done(*term, *ty)),
-            Meaning::Gathered { accumulator, elements } => Some(Self::Gathered(*accumulator, elements.clone())),
+            Meaning::Gathered { accumulator, elements } => {
+                Some(Self::Gathered(*accumulator, elements.clone()))
+            }
             Meaning::Open { inner: Partial::Constant { frame, args }, around } if around.is_empty() => {
                 Some(Self::Open(*frame, args.clone()))
             }
@@ -211,7 +215,8 @@ impl<'a> Builder<'a> {
         if self.domain.accumulators()[accumulator].default == Some(over) {
             runs.iter().for_each(|&run| self.add_complete(term, run));
         }
-        let is_whole = |meaning: &Meaning| matches!(meaning, Meaning::Done { term: made, .. } if *made == term);
+        let is_whole =
+            |meaning: &Meaning| matches!(meaning, Meaning::Done { term: made, .. } if *made == term);
         for &over in &self.of_term.get(&over).cloned().unwrap_or_default() {
             for &run in &runs {
                 for (left, right) in [(run, over), (over, run)] {
@@ -234,8 +239,7 @@ impl<'a> Builder<'a> {
         for len in 2..=n {
             for start in 0..=n - len {
                 let run = &elements[start..start + len];
-                let is_run =
-                    |meaning: &Meaning| matches!(meaning, Meaning::Gathered { elements, .. } if elements == run);
+                let is_run = |meaning: &Meaning| matches!(meaning, Meaning::Gathered { elements, .. } if elements == run);
                 let mut found = Vec::new();
                 for cut in 1..len {
                     for &left in &runs[start][cut] {

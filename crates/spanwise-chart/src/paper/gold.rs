@@ -23,26 +23,33 @@ impl<'a> Gold<'a> {
         Self { fragments, at_root: false, sets, ends, found, outer }
     }
 
+    /// What an entry may be.
+    fn set(&self, id: EntryId) -> &[FragmentId] {
+        let start = id.index().checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.sets[start as usize..self.ends[id.index()] as usize]
+    }
+
     /// Finds what a tree built that way may be.
     fn find(&mut self, how: How) {
-        let Self { fragments, sets, ends, found, outer, .. } = self;
-        let set = |id: EntryId| {
-            let start = id.index().checked_sub(1).map_or(0, |before| ends[before]);
-            &sets[start as usize..ends[id.index()] as usize]
-        };
+        // Taken out so that they can be filled while the sets are read.
+        let (mut found, mut outer) = (std::mem::take(&mut self.found), std::mem::take(&mut self.outer));
+        let fragments = self.fragments;
         found.clear();
         match how {
             How::Constant(constant) => found.extend(fragments.leaves(constant)),
             How::NullRight { left: only, .. } | How::NullLeft { right: only, .. } => {
-                found.extend_from_slice(set(only));
+                found.extend_from_slice(self.set(only));
             }
-            How::Pair { left, right, .. } => fragments.compose(set(left), set(right), found),
+            How::Pair { left, right, .. } => {
+                fragments.compose(self.set(left), self.set(right), &mut found);
+            }
             How::Triple { left, middle, right, .. } => {
                 outer.clear();
-                fragments.compose(set(left), set(right), outer);
-                fragments.compose(outer, set(middle), found);
+                fragments.compose(self.set(left), self.set(right), &mut outer);
+                fragments.compose(&outer, self.set(middle), &mut found);
             }
         }
+        (self.found, self.outer) = (found, outer);
     }
 }
 
@@ -62,6 +69,10 @@ impl Constraint for Gold<'_> {
         } else {
             !self.found.is_empty()
         }
+    }
+
+    fn allows_around(&mut self, left: EntryId, right: EntryId) -> bool {
+        self.fragments.can_compose(self.set(left), self.set(right))
     }
 
     fn commit(&mut self, how: How) {

@@ -91,9 +91,8 @@ impl PaperScores {
 /// Number of spans of `n_tokens` tokens.
 #[must_use]
 pub fn n_spans(n_tokens: usize) -> usize {
-    let (even, odd) =
-        if n_tokens.is_multiple_of(2) { (n_tokens, n_tokens + 1) } else { (n_tokens + 1, n_tokens) };
-    (even / 2).saturating_mul(odd)
+    // One of n and n + 1 is even.
+    n_tokens.div_ceil(2).saturating_mul(n_tokens | 1)
 }
 
 /// The place of a span in the list of all spans.
