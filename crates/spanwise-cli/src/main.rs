@@ -26,6 +26,7 @@ enum Command {
     Check(commands::check::Args),
     Exec(commands::exec::Args),
     Data(commands::data::Args),
+    Bench(commands::bench::Args),
 }
 
 fn main() -> ExitCode {
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         Command::Check(args) => commands::check::run(&args),
         Command::Exec(args) => commands::exec::run(&args),
         Command::Data(args) => commands::data::run(&args),
+        Command::Bench(args) => commands::bench::run(&args),
     };
     output::finish(outcome)
 }

@@ -240,3 +240,27 @@ fn the_name_of_a_table_may_hold_spaces() {
     room.write("my lamps.tsv", common::LAMPS_TABLE);
     room.run(["check", "lamps.toml"]).exits(0).prints(["2 entities"]);
 }
+
+#[test]
+fn without_data_every_type_system_of_the_file_is_checked() {
+    let room = Room::new();
+    let systems = "[type_systems.good]\ntypes = [\"B\"]\nroot = [\"B\"]\nconstants.x = \"B\"\n\
+        [type_systems.bad]\ntypes = [\"B\"]\nroot = [\"Q\"]\n\
+        [type_systems.worse]\ntypes = [\"B\"]\nroot = [\"B\"]\nconstants.y = \"B\"\n";
+    room.write("d.toml", format!("{TINY}{systems}"));
+    let outcome = room.run(["check", "d.toml"]).exits(1);
+    outcome.says(["unknown type `Q`", "d.toml:14:10", "unknown constant `y`", "d.toml:18:11"]);
+    room.run(["check", "d.toml@good"]).exits(0);
+    room.run(["check", "d.toml@worse"]).exits(1).says(["unknown constant `y`"]);
+    room.write("d.jsonl", common::example("a", "f(x)"));
+    room.run(["check", "d.toml", "d.jsonl"]).exits(0);
+}
+
+#[test]
+fn a_type_system_of_a_file_that_has_none_makes_the_call_wrong() {
+    let room = Room::new();
+    room.write("d.toml", TINY);
+    room.run(["check", "d.toml@loose"]).exits(2).says(["no type system `loose` in d.toml; it has none"]);
+    room.write("d.toml", "= =");
+    room.run(["check", "d.toml@loose"]).exits(1).says(["not valid TOML"]);
+}

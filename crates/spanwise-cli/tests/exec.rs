@@ -128,6 +128,17 @@ fn lines_are_answered_in_order_and_errors_in_place() {
 }
 
 #[test]
+fn errors_in_replies_are_one_line() {
+    let room = Room::new();
+    let outcome = room.feed(["exec", "geo"], request("answer(oops")).exits(1);
+    assert_eq!(outcome.replies()[0]["error"], "column 7: this parenthesis is never closed");
+    let outcome = room.run(["exec", "geo", "--json", "answer(a))"]).exits(1);
+    let error = "column 10: expected the end of the program, found more text \
+        (hint: write one program per line, with balanced parentheses)";
+    assert_eq!(outcome.replies()[0]["error"], error);
+}
+
+#[test]
 fn good_lines_alone_exit_with_0_and_say_nothing() {
     let outcome = Room::new().feed(["exec", "scan"], request("i_jump()").repeat(1000)).exits(0);
     assert_eq!((outcome.replies().len(), outcome.stderr.as_str()), (1000, ""));

@@ -4,8 +4,9 @@
 
 mod common;
 
-use common::{LAMPS, LAMPS_TABLE, Room, TINY, no_python};
+use common::{LAMPS, LAMPS_TABLE, Room, TINY, no_python, wait};
 use serde_json::json;
+use std::time::{Duration, Instant};
 
 /// Answers with the program it was asked; on command it dies, hangs, or talks nonsense.
 const SCRIPT: &str = r#"
@@ -184,4 +185,36 @@ fn a_folder_with_an_at_sign_in_its_name_is_a_folder() {
     room.write("me@home/d.toml", format!("{TINY}[executor]\ncommand = [\"python3\", \"run.py\"]\n"));
     room.write("me@home/run.py", SCRIPT);
     assert_eq!(room.run(["exec", "me@home/d.toml", "f(x)"]).exits(0).stdout, "f(x)\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_stops_an_executor_that_hangs() {
+    use std::process::Command;
+    if no_python() {
+        return;
+    }
+    let room = room_with_executor(PYTHON);
+    let hang = "import os, time\nopen('pid.part', 'w').write(str(os.getpid()))\n\
+        os.rename('pid.part', 'pid')\ntime.sleep(60)\n";
+    room.write("sub/run.py", hang);
+    let patience = Instant::now() + Duration::from_secs(30);
+    let pause = || {
+        assert!(Instant::now() < patience, "nothing happens");
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    let mut child = room.call(["exec", "sub/domain.toml", "x"]).spawn();
+    while !room.path("sub/pid").exists() {
+        pause();
+    }
+    let signal = |what: &str, to: &str| {
+        let mut kill = Command::new("sh");
+        kill.args(["-c", &format!("kill {what} {to} 2>/dev/null")]).status().unwrap().success()
+    };
+    assert!(signal("-INT", &child.id().to_string()));
+    assert_eq!(wait(&mut child), Some(130));
+    // It may take a moment until nothing of it is left.
+    while signal("-0", &room.read("sub/pid")) {
+        pause();
+    }
 }

@@ -86,6 +86,30 @@ fn an_endless_line_is_refused_before_it_fills_the_memory() {
 }
 
 #[test]
+fn an_endless_domain_or_context_is_refused() {
+    let room = Room::new();
+    let text = "/dev/zero: it is larger than 64 MiB";
+    room.run(["check", "/dev/zero"]).exits(2).says([text]);
+    room.run(["exec", "clevr", "count(scene())", "--context", "/dev/zero"]).exits(2).says([text]);
+    room.write("lamps.toml", LAMPS.replace("lamps.tsv", "/dev/zero"));
+    room.run(["check", "lamps.toml"]).exits(1).says(["table `/dev/zero`: it is larger", "lamps.toml:21:10"]);
+}
+
+#[test]
+fn standard_output_as_output_file_leaves_room_for_what_is_printed_after() {
+    let room = Room::new();
+    room.write("t.txt", GOOD_SCAN);
+    let spanwise = env!("CARGO_BIN_EXE_spanwise");
+    let shell =
+        format!("(echo first; {spanwise} data import scan t.txt --out /dev/stdout; echo last) > all.txt");
+    let status = std::process::Command::new("sh").args(["-c", &shell]).current_dir(room.path(".")).status();
+    assert!(status.unwrap().success());
+    let all = room.read("all.txt");
+    let lines: Vec<&str> = all.lines().collect();
+    assert!(lines.len() == 3 && lines[0] == "first" && lines[2] == "last", "{lines:?}");
+}
+
+#[test]
 fn a_pipe_as_output_is_written_to_and_stays_a_pipe() {
     use std::os::unix::fs::FileTypeExt as _;
     let room = Room::new();

@@ -18,6 +18,7 @@ use spanwise_core::Utterance;
 use spanwise_domains::exec::external::{CommandConfig, CommandExecutor, MAX_MESSAGE_BYTES, MAX_TIMEOUT};
 use spanwise_domains::exec::{BUILTINS, Denotation, ExecError, Executor};
 use spanwise_domains::load::load;
+use spanwise_domains::text::MAX_BYTES;
 use spanwise_lang::domain::{Domain, ExecutorChoice, NoTables, Table, TableSource};
 use spanwise_lang::states::MAX_STATES;
 use spanwise_lang::types::MAX_TYPES;
@@ -343,11 +344,23 @@ const LIMITS: &[(&str, Allowed)] = &[
         ))
     }),
     ("plain signatures that one with variables stands for", |n| {
-        // All but one are the same, which is another problem.
-        let source = format!("{MINIMAL}constants.f = 'S -> S where S in [{}]'", vec!["A"; n].join(", "));
-        let problems =
-            Domain::load(&source, FILE, None, &NoTables).map_or_else(|e| e.problems, |_| Vec::new());
-        !problems.iter().any(|problem| problem.message.contains("stands for more than"))
+        !complains(&format!("constants.f = '{}'", same(n)), "stands for more than")
+    }),
+    ("frames of a constant", |n| {
+        let texts: Vec<String> =
+            vec![(); n].chunks(4096).map(|chunk| format!("'{}'", same(chunk.len()))).collect();
+        !complains(&format!("constants.f = [{}]", texts.join(", ")), "frames")
+    }),
+    ("entity classes", |n| {
+        let class = |at| {
+            format!("[[entities]]\nclass = 'c{at}'\ntype = 'A'\nform = 'c{at}({{name}})'\nopen = true\n")
+        };
+        loads(&(0..n).map(class).collect::<String>())
+    }),
+    ("accumulators", |n| {
+        let one =
+            |at| format!("[[accumulators]]\nhead = 'h{at}'\nelements = 'A'\nover = 'A'\nresult = 'A'\n");
+        !complains(&(0..n).map(one).collect::<String>(), "more than")
     }),
     ("meaning states", |n| n <= MAX_STATES),
     ("levels of nesting in a form or default", |n| {
@@ -362,6 +375,7 @@ const LIMITS: &[(&str, Allowed)] = &[
         let errors = Domain::load(&format!("{MINIMAL}{keys}"), FILE, None, &NoTables).unwrap_err();
         !errors.to_string().ends_with("more")
     }),
+    ("MiB in a domain file or a table", |n| (n as u64) << 20 <= MAX_BYTES),
     ("nodes in a program that is checked", |n| {
         let domain =
             Domain::load(&format!("{MINIMAL}constants.f = 'A? -> A'"), FILE, None, &NoTables).unwrap();
@@ -388,6 +402,17 @@ const LIMITS: &[(&str, Allowed)] = &[
         !matches!(refused, ExecError::Limit { .. })
     }),
 ];
+
+/// A signature that stands for `n` plain ones. All but one are the same, which is another problem.
+fn same(n: usize) -> String {
+    format!("S -> S where S in [{}]", vec!["A"; n].join(", "))
+}
+
+/// Whether some problem of a file is about this.
+fn complains(more: &str, about: &str) -> bool {
+    let outcome = Domain::load(&format!("{MINIMAL}{more}"), FILE, None, &NoTables);
+    outcome.is_err_and(|errors| errors.problems.iter().any(|problem| problem.message.contains(about)))
+}
 
 fn is_fine(source: &str) -> bool {
     Domain::load(source, FILE, None, &NoTables).is_ok()

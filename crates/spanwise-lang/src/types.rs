@@ -12,6 +12,9 @@ newtype_index! {
 /// Most types a domain may declare; far above what a person writes, far below what would hurt.
 pub const MAX_TYPES: usize = 4096;
 
+/// Most types among which a similar name is looked for: a file may have thousands of unknown names.
+const MAX_SUGGESTED: usize = 200;
+
 /// A forest of named types. `is_subtype` is a table look-up.
 #[derive(Clone, Debug, Default)]
 pub struct Types {
@@ -123,7 +126,8 @@ impl Types {
     #[must_use]
     pub fn unknown(&self, name: &str, range: Range<usize>) -> Diagnostic {
         let problem = Diagnostic::new(range, format!("unknown type `{name}`"));
-        match closest(name, self.names.iter().map(String::as_str)) {
+        let names = self.names.iter().map(String::as_str);
+        match (self.len() <= MAX_SUGGESTED).then(|| closest(name, names)).flatten() {
             Some(near) => problem.hint(format!("did you mean `{near}`?")),
             None => problem.hint("declare it in `types`"),
         }

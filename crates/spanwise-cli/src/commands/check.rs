@@ -2,7 +2,6 @@
 
 use super::{DOMAIN_HELP, executor, load};
 use crate::output::{Columns, Done, percent, say, shorten};
-use crate::signals;
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use spanwise_domains::check::{BAD_LINE, Checker, Coverage, Report, over_two_phrases};
@@ -44,7 +43,6 @@ pub(crate) fn run(args: &Args) -> Result<Done> {
         spec.check_type_systems(&domain)?;
     }
     let executor = args.execute.then(|| executor(&domain, spec)).transpose()?;
-    signals::stop_executors();
     let mut checker = Checker::new(&domain, executor.as_deref()).keeping(args.show);
     for path in &args.data {
         add_file(&mut checker, path)?;

@@ -2,7 +2,6 @@
 
 use super::{DOMAIN_HELP, executor, load, read_text};
 use crate::output::{Done, WrongCall, say};
-use crate::signals;
 use anyhow::{Context as _, Result};
 use serde_json::{Map, Value, json};
 use spanwise_domains::exec::{Denotation, ExecError, Executor};
@@ -54,7 +53,6 @@ pub(crate) fn run(args: &Args) -> Result<Done> {
     let domain = load(spec)?;
     let executor = executor(&domain, spec)?;
     let context = args.context.as_ref().map(|path| Context::read(path, args.index)).transpose()?;
-    signals::stop_executors();
     let mut runner = Runner {
         terms: domain.new_terms(),
         domain: &domain,

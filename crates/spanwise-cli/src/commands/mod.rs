@@ -1,15 +1,18 @@
 //! One file per subcommand.
 
+pub(crate) mod bench;
 pub(crate) mod check;
 pub(crate) mod data;
 pub(crate) mod exec;
 
 use crate::output::WrongCall;
+use crate::signals;
 use anyhow::{Context, Result};
 use spanwise_domains::exec::Executor;
 use spanwise_domains::load::{LoadError, Spec};
 use spanwise_domains::text::{self, TextError};
 use spanwise_lang::Domain;
+use spanwise_lang::domain::ExecutorChoice;
 use std::path::Path;
 
 /// Help text shared by every argument that names a domain.
@@ -31,6 +34,9 @@ fn load(spec: Spec<'_>) -> Result<Domain> {
 
 /// The executor of a domain; a domain without one makes the call wrong.
 fn executor(domain: &Domain, spec: Spec<'_>) -> Result<Box<dyn Executor>> {
+    if matches!(domain.executor(), ExecutorChoice::Command { .. }) {
+        signals::stop_executors();
+    }
     let executor = spanwise_domains::exec::open(domain, spec.directory())?;
     executor.ok_or_else(|| {
         let name = domain.name();

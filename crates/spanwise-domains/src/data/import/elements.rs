@@ -79,7 +79,10 @@ impl<'a> Elements<'a> {
     /// Reads the name of a field and the colon behind it.
     fn name(&mut self) -> Result<Value, String> {
         let name = self.value()?;
-        if self.eat(':') { Ok(name) } else { Err(self.expected("`:`")) }
+        match name.is_string() && self.eat(':') {
+            true => Ok(name),
+            false => Err(self.expected("a name in quotes and `:`")),
+        }
     }
 
     fn element(&mut self) -> Result<Option<Value>, Fault> {
@@ -170,7 +173,8 @@ mod tests {
         check("{\"xs\": [1\n\n", Err("not valid JSON at line 3: expected `,` or `]`"));
         check("{\"xs\": [1,\n", Err("not valid JSON at line 1: expected a JSON value"));
         check("{\"xs\": [1,\n{\"a\":\n?}]", Err("not valid JSON at line 3: expected value"));
-        check(r#"{"xs""#, Err("not valid JSON at line 1: expected `:`"));
+        check(r#"{"xs""#, Err("not valid JSON at line 1: expected a name in quotes and `:`"));
+        check(r#"{3: 4}"#, Err("not valid JSON at line 1: expected a name in quotes and `:`"));
     }
 
     #[test]

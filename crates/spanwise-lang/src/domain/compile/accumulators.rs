@@ -25,8 +25,9 @@ impl Compiler<'_> {
         let mut found = Accumulators::default();
         if let Some(first) = decls.get(MAX_ACCUMULATORS) {
             self.problem(&first.head.range, format!("more than {MAX_ACCUMULATORS} accumulators"));
+            return found;
         }
-        for decl in decls.iter().take(MAX_ACCUMULATORS) {
+        for decl in decls {
             self.accumulator(decl, &mut found);
         }
         found

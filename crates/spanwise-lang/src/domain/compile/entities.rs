@@ -16,9 +16,9 @@ const MAX_CLASSES: usize = 1_000;
 impl Compiler<'_> {
     pub(super) fn entity_classes(&mut self, decls: &[EntityDecl], system: &System) {
         if let Some(first) = decls.get(MAX_CLASSES) {
-            self.problem(&first.class.range, format!("more than {MAX_CLASSES} entity classes"));
+            return self.problem(&first.class.range, format!("more than {MAX_CLASSES} entity classes"));
         }
-        for decl in decls.iter().take(MAX_CLASSES) {
+        for decl in decls {
             self.entity_class(decl, system);
         }
     }

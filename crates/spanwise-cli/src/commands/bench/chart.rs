@@ -1,0 +1,346 @@
+//! `spanwise bench chart`: time of charts per sentence, with seeded random scores.
+
+use crate::commands::domain;
+use crate::output::{Columns, WrongCall, say};
+use anyhow::Result;
+use rayon::prelude::*;
+use serde_json::{Value, json};
+use spanwise_chart::candidates::Candidates;
+use spanwise_chart::derivation::BestChart;
+use spanwise_chart::gold::{GoldChart, Joins};
+use spanwise_chart::grammar::{Grammar, N_USAGES, Options};
+use spanwise_chart::lattice::{Lattice, Scores};
+use spanwise_chart::outside::marginals;
+use spanwise_chart::paper::{PaperConfig, PaperScores, decode, n_spans};
+use spanwise_chart::semiring::{Max, Sum};
+use spanwise_chart::typed::{Input, RuleValues};
+use spanwise_core::Utterance;
+use spanwise_domains::data::{self, Example};
+use spanwise_lang::{Domain, Terms};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Time charts on real questions with random scores: search, sums, lists, gold sums.
+///
+/// Every constant that may stand on words gets a random score there, as in training. Times are per sentence
+/// and do not count the scores. Rows with one thread and with all; then the typed chart by number of words.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  spanwise bench chart --data ../shared/data\n  \
+    spanwise bench chart --domain geo --sentences 100 --json")]
+pub(crate) struct Args {
+    /// A folder with the benchmark data (geo/splits, scan_sp, clevr); without it, a few questions of our own
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Domains to measure
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_values = ["geo", "scan", "clevr"])]
+    domain: Vec<String>,
+    /// Most sentences per domain
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    sentences: usize,
+    /// The seed of the random scores
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Print a JSON array of rows
+    #[arg(long)]
+    json: bool,
+}
+
+/// Questions for a bench without data.
+const OWN: &[(&str, &[(&str, &str)])] = &[
+    (
+        "geo",
+        &[
+            ("which rivers run through the largest state ?", "answer(river(traverse_2(largest(state(all)))))"),
+            ("how many cities are in ohio ?", "answer(count(city(loc_2(stateid('ohio')))))"),
+            ("what states border the state with the highest point ?", "answer(state(next_to_2(state(loc_1(highest(place(all)))))))"),
+            ("how long is the longest river in texas ?", "answer(len(longest(river(loc_2(stateid('texas'))))))"),
+        ],
+    ),
+    (
+        "scan",
+        &[
+            ("run twice after look left", "i_after(i_twice(i_run()), i_look(i_left))"),
+            ("turn around right and jump thrice", "i_and(i_turn(i_right, i_around), i_thrice(i_jump()))"),
+        ],
+    ),
+    (
+        "clevr",
+        &[
+            ("how many red balls are left of the big matte cube ?", "count(filter(red, sphere, relate(left, filter(large, rubber, cube, scene()))))"),
+            ("what color is the thing that is behind the tiny cylinder ?", "query(color, relate(behind, filter(small, cylinder, scene())))"),
+        ],
+    ),
+];
+
+/// Where the questions of each domain are in the benchmark data.
+const FILES: &[(&str, &str)] = &[("geo", "geo/splits/train.json"), ("scan", "scan_sp/train_simple.json"), ("clevr", "clevr/train.jsonl")];
+
+/// Numbers of words in the second table.
+const LENGTHS: [usize; 6] = [5, 10, 20, 40, 60, 80];
+
+struct Row {
+    domain: String,
+    chart: &'static str,
+    task: &'static str,
+    threads: usize,
+    sentences: usize,
+    mean_tokens: f64,
+    mean_us: f64,
+    p99_us: f64,
+}
+
+pub(crate) fn run(args: &Args) -> Result<()> {
+    let mut rows = Vec::new();
+    for name in &args.domain {
+        let domain = domain(name)?;
+        let examples = questions(args, name)?;
+        if !args.json {
+            say(&format!("{name}: {} sentences", examples.len()));
+        }
+        let bench = Bench::new(&domain, &examples, args.seed);
+        bench.tasks(name, &mut rows);
+        bench.lengths(name, &mut rows);
+    }
+    let mut out = io::stdout().lock();
+    if args.json {
+        let rows: Vec<Value> = rows.iter().map(Row::as_json).collect();
+        writeln!(out, "{}", Value::Array(rows))?;
+    } else {
+        out.write_all(as_text(&rows).as_bytes())?;
+    }
+    Ok(())
+}
+
+fn questions(args: &Args, name: &str) -> Result<Vec<Example>> {
+    let plain = name.split('@').next().unwrap_or(name);
+    if let Some(directory) = &args.data {
+        let Some((_, file)) = FILES.iter().find(|(known, _)| *known == plain) else {
+            return Err(WrongCall(format!("there is no benchmark data for `{name}`")).into());
+        };
+        let path = directory.join(Path::new(file));
+        let mut examples = data::read(&path).map_err(crate::commands::data::wrong_file)?;
+        examples.truncate(args.sentences);
+        return Ok(examples);
+    }
+    let Some((_, own)) = OWN.iter().find(|(known, _)| *known == plain) else {
+        return Err(WrongCall(format!("there are no questions for `{name}`; the domains are geo, scan and clevr")).into());
+    };
+    let example = |(text, program): &(&str, &str)| Example { program: Some((*program).to_owned()), ..Example::new(*text) };
+    Ok(own.iter().map(example).take(args.sentences).collect())
+}
+
+/// A sentence with random scores.
+struct Sentence {
+    n_tokens: usize,
+    lattice: Lattice,
+    leaves: Vec<f32>,
+    gold: Option<GoldChart>,
+}
+
+struct Bench<'a> {
+    domain: &'a Domain,
+    grammar: Grammar,
+    rules: Vec<f32>,
+    max: RuleValues<Max>,
+    sum: RuleValues<Sum>,
+    sentences: Vec<Sentence>,
+    words: Vec<String>,
+    seed: u64,
+}
+
+impl<'a> Bench<'a> {
+    fn new(domain: &'a Domain, examples: &[Example], seed: u64) -> Self {
+        let grammar = Grammar::new(domain, Options::default());
+        let mut random = Random(seed);
+        let rules: Vec<f32> = (0..grammar.n_rules()).map(|_| random.score()).collect();
+        let mut terms = domain.new_terms();
+        let mut sentences = Vec::new();
+        for example in examples {
+            let utterance = Utterance::new(example.utterance.as_str());
+            let Ok(lattice) = Candidates::default().lattice(domain, &utterance) else { continue };
+            let leaves = (0..lattice.leaves().len() * N_USAGES).map(|_| random.score()).collect();
+            let program = example.program.as_ref().and_then(|text| terms.parse(text).ok());
+            let gold = program.and_then(|it| GoldChart::new(domain, &grammar, &lattice, &terms, it, Joins::None).ok());
+            sentences.push(Sentence { n_tokens: utterance.len(), lattice, leaves, gold });
+        }
+        let words = examples.iter().flat_map(|example| example.utterance.split_whitespace().map(str::to_owned)).collect();
+        let (max, sum) = (RuleValues::new(&grammar, &rules), RuleValues::new(&grammar, &rules));
+        Self { domain, grammar, rules, max, sum, sentences, words, seed }
+    }
+
+    fn input<'s>(&'s self, sentence: &'s Sentence) -> Input<'s> {
+        let scores = Scores { leaves: &sentence.leaves, rules: &self.rules, joins: &[] };
+        Input { domain: self.domain, grammar: &self.grammar, lattice: &sentence.lattice, scores }
+    }
+
+    fn tasks(&self, name: &str, rows: &mut Vec<Row>) {
+        let best = |sentence: &Sentence| {
+            std::hint::black_box(BestChart::new(self.input(sentence), &self.max).best());
+        };
+        let sums = |sentence: &Sentence| {
+            std::hint::black_box(marginals(&self.input(sentence), &self.sum));
+        };
+        let list = |sentence: &Sentence| {
+            let chart = BestChart::new(self.input(sentence), &self.max);
+            std::hint::black_box(chart.programs(&mut self.domain.new_terms(), 5, 100));
+        };
+        let gold = |sentence: &Sentence| {
+            if let Some(gold) = &sentence.gold {
+                let flat: Vec<f64> = sentence.leaves.iter().chain(&self.rules).map(|&score| f64::from(score)).collect();
+                std::hint::black_box(gold.graph().marginals(&flat));
+            }
+        };
+        let gold_best = |sentence: &Sentence| {
+            if let Some(gold) = &sentence.gold {
+                let flat: Vec<f32> = sentence.leaves.iter().chain(&self.rules).copied().collect();
+                std::hint::black_box(gold.graph().best(&flat));
+            }
+        };
+        type Task<'t> = (&'static str, &'static str, &'t (dyn Fn(&Sentence) + Sync));
+        let tasks: [Task<'_>; 5] = [
+            ("typed", "best", &best),
+            ("typed", "marginals", &sums),
+            ("typed", "kbest", &list),
+            ("gold", "best", &gold_best),
+            ("gold", "marginals", &gold),
+        ];
+        for (chart, task, run) in tasks {
+            for threads in [1, rayon::current_num_threads()] {
+                rows.push(measure(name, chart, task, threads, &self.sentences, run));
+            }
+        }
+        self.paper(name, rows);
+    }
+
+    /// The paper's own search, on scores of its own shape.
+    fn paper(&self, name: &str, rows: &mut Vec<Row>) {
+        let n_constants = self.domain.constants().len();
+        let config = PaperConfig { ternary: true, ..PaperConfig::default() };
+        // It is slow: a few sentences tell.
+        let few = &self.sentences[..self.sentences.len().min(20)];
+        let mut random = Random(self.seed + 1);
+        let scores: Vec<Option<PaperScores>> = few
+            .iter()
+            .map(|sentence| {
+                let n = n_spans(sentence.n_tokens) * (n_constants + 2);
+                PaperScores::new(sentence.n_tokens, n_constants, (0..n).map(|_| random.score()).collect()).ok()
+            })
+            .collect();
+        let numbered: Vec<(usize, &Sentence)> = few.iter().enumerate().collect();
+        let run = |(at, _): &(usize, &Sentence)| {
+            if let Some(scores) = &scores[*at] {
+                let mut terms: Terms = self.domain.new_terms();
+                let _ = std::hint::black_box(decode(self.domain, &mut terms, scores, config));
+            }
+        };
+        let times = time(&numbered, 1, &run);
+        let mean_tokens = mean(few.iter().map(|sentence| sentence.n_tokens as f64));
+        rows.push(Row::new(name, "paper", "best", 1, mean_tokens, times));
+    }
+
+    /// The typed chart on utterances of a given number of words, made from the words of the questions.
+    fn lengths(&self, name: &str, rows: &mut Vec<Row>) {
+        let mut random = Random(self.seed + 2);
+        for length in LENGTHS {
+            let sentences: Vec<Sentence> = (0..5)
+                .filter_map(|_| {
+                    let words: Vec<&str> = (0..length).map(|_| self.words[random.below(self.words.len())].as_str()).collect();
+                    let utterance = Utterance::new(words.join(" "));
+                    let lattice = Candidates::default().lattice(self.domain, &utterance).ok()?;
+                    let leaves = (0..lattice.leaves().len() * N_USAGES).map(|_| random.score()).collect();
+                    Some(Sentence { n_tokens: utterance.len(), lattice, leaves, gold: None })
+                })
+                .collect();
+            let run = |sentence: &Sentence| {
+                std::hint::black_box(BestChart::new(self.input(sentence), &self.max).best());
+            };
+            rows.push(measure(name, "typed", "best", 1, &sentences, &run));
+        }
+    }
+}
+
+fn measure(name: &str, chart: &'static str, task: &'static str, threads: usize, sentences: &[Sentence], run: &(dyn Fn(&Sentence) + Sync)) -> Row {
+    let mean_tokens = mean(sentences.iter().map(|sentence| sentence.n_tokens as f64));
+    Row::new(name, chart, task, threads, mean_tokens, time(sentences, threads, &run))
+}
+
+/// Times of each item in microseconds; with several threads, the wall time shared out evenly.
+fn time<T: Sync>(items: &[T], threads: usize, run: &(dyn Fn(&T) + Sync)) -> Vec<f64> {
+    // Once to warm caches and arrays up.
+    items.iter().take(10).for_each(run);
+    if threads > 1 {
+        let start = Instant::now();
+        items.par_iter().for_each(run);
+        let each = start.elapsed().as_secs_f64() * 1e6 / items.len().max(1) as f64;
+        return vec![each; items.len()];
+    }
+    let one = |item: &T| {
+        let start = Instant::now();
+        run(item);
+        start.elapsed().as_secs_f64() * 1e6
+    };
+    items.iter().map(one).collect()
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (sum, n) = values.fold((0.0, 0usize), |(sum, n), value| (sum + value, n + 1));
+    if n == 0 { 0.0 } else { sum / n as f64 }
+}
+
+impl Row {
+    fn new(domain: &str, chart: &'static str, task: &'static str, threads: usize, mean_tokens: f64, mut times: Vec<f64>) -> Self {
+        times.sort_by(f64::total_cmp);
+        let p99_us = times.get((times.len() * 99 / 100).min(times.len().saturating_sub(1))).copied().unwrap_or(0.0);
+        let mean_us = mean(times.iter().copied());
+        Self { domain: domain.to_owned(), chart, task, threads, sentences: times.len(), mean_tokens, mean_us, p99_us }
+    }
+
+    fn as_json(&self) -> Value {
+        json!({
+            "domain": self.domain,
+            "chart": self.chart,
+            "task": self.task,
+            "threads": self.threads,
+            "sentences": self.sentences,
+            "mean_tokens": self.mean_tokens,
+            "mean_us": self.mean_us,
+            "p99_us": self.p99_us,
+        })
+    }
+}
+
+fn as_text(rows: &[Row]) -> String {
+    let mut table = Columns::new(["domain", "chart", "task", "threads", "sentences", "words", "mean us", "p99 us"]);
+    for row in rows {
+        table.row([
+            row.domain.clone(),
+            row.chart.to_owned(),
+            row.task.to_owned(),
+            row.threads.to_string(),
+            row.sentences.to_string(),
+            format!("{:.1}", row.mean_tokens),
+            format!("{:.1}", row.mean_us),
+            format!("{:.1}", row.p99_us),
+        ]);
+    }
+    table.render()
+}
+
+/// Seeded random scores between -1 and 1.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 >> 33
+    }
+
+    fn score(&mut self) -> f32 {
+        self.next() as f32 / (1u32 << 30) as f32 - 1.0
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        self.next() as usize % n.max(1)
+    }
+}

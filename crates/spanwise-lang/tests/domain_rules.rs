@@ -1,0 +1,326 @@
+//! What the loader refuses so that every program can be written and said in one way, and what it must accept.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use spanwise_lang::domain::{NoTables, type_system_names};
+use spanwise_lang::{Domain, DomainErrors, Table, TableSource};
+use std::time::{Duration, Instant};
+
+/// One table with two columns, under any path that holds no `=`.
+struct Lamps;
+
+impl TableSource for Lamps {
+    fn read(&self, path: &str) -> Result<Table, String> {
+        if path.contains('=') {
+            return Err(format!("no table `{path}`"));
+        }
+        let rows = match path {
+            "header.tsv" => Vec::new(),
+            _ => vec![(2, vec!["desk lamp".to_owned(), "7".to_owned()])],
+        };
+        Ok(Table { columns: vec!["name".to_owned(), "id".to_owned()], rows })
+    }
+}
+
+const START: &str =
+    "name = \"d\"\ntypes = [\"A\", \"B < A\", \"C\", \"R\"]\n[root]\ntypes = [\"A\", \"R\"]\n[constants]\n";
+
+fn load(more: &str) -> Result<Domain, DomainErrors> {
+    Domain::load(&format!("{START}{more}"), "d.toml", None, &Lamps)
+}
+
+#[track_caller]
+fn fine(more: &str) -> Domain {
+    load(more).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+/// Checks that the file is refused, and that the problems hold each of these texts.
+#[track_caller]
+fn refused<const N: usize>(more: &str, texts: [&str; N]) {
+    let shown = load(more).map(|_| ()).unwrap_err().to_string();
+    for text in texts {
+        assert!(shown.contains(text), "expected `{text}` in\n{shown}");
+    }
+}
+
+/// The type of a program, or why it has none.
+fn typed(domain: &Domain, program: &str) -> String {
+    let mut terms = domain.new_terms();
+    let id = terms.parse(program).unwrap();
+    match domain.analyze(&terms, id) {
+        Ok(analysis) => domain.types().name(analysis.types[0]).to_owned(),
+        Err(problem) => problem.kind().to_owned(),
+    }
+}
+
+fn class(more: &str) -> String {
+    format!("[[entities]]\nclass = \"lamp\"\ntype = \"B\"\n{more}\n")
+}
+
+fn accumulator(more: &str) -> String {
+    format!("[[accumulators]]\nelements = [\"C\"]\nover = \"A\"\nresult = \"R\"\n{more}\n")
+}
+
+// ---- constants ----------------------------------------------------------------------------------------------
+
+#[test]
+fn defaults_keep_their_spaces_in_either_kind_of_quotes() {
+    let domain =
+        fine("f = \"A = 'new york' -> A\"\ng = 'A = \"new york\" -> A'\nh = \"A = k( 'a  b' , 1) -> A\"\n");
+    for program in ["f('new york')", "g('new york')", "h(k('a  b', 1))"] {
+        assert_eq!(typed(&domain, program), "A", "{program}");
+    }
+    assert_eq!(typed(&domain, "f(newyork)"), "unknown constant");
+}
+
+#[test]
+fn a_default_of_several_bare_words_is_an_error_with_a_hint() {
+    refused("f = \"A = new york -> B\"", ["must be quoted", "d.toml:6:10", "write `'new york'`"]);
+    refused("f = \"A = k(a, b c d) -> B\"", ["must be quoted", "d.toml:6:15", "write `'b c d'`"]);
+}
+
+#[test]
+fn a_bad_default_and_too_many_slots_are_pointed_at_in_their_own_signature() {
+    refused("f = [\"A -> B\", \"C, A = k(x)) -> B\"]", ["found more text", "d.toml:6:28"]);
+    let many = "A, ".repeat(17);
+    refused(&format!("f = [\"A -> B\", \"{many}A -> B\"]"), ["at most 16 slots", "d.toml:6:17"]);
+    let system = format!(
+        "f = \"A\"\n[type_systems.t]\ntypes = [\"A\"]\nroot = [\"A\"]\nconstants.f = \"{many}A -> A\""
+    );
+    let errors = Domain::load(&format!("{START}{system}"), "d.toml", Some("t"), &Lamps).unwrap_err();
+    assert!(errors.to_string().contains("d.toml:10:16"), "{errors}");
+}
+
+#[test]
+fn a_signature_with_variables_and_too_many_slots_is_reported_once() {
+    let text = format!("{}T -> A where T in [A, B, C]", "A, ".repeat(17));
+    assert_eq!(load(&format!("f = \"{text}\"")).unwrap_err().problems.len(), 1);
+}
+
+#[test]
+fn two_optional_slots_of_one_type_are_called_ambiguous() {
+    refused("f = \"C?, C? -> A\"", ["two optional slots of type `C` are ambiguous", "d.toml:6:6"]);
+    refused("f = \"C = x, A, C = y -> A\"", ["two optional slots of type `C` are ambiguous"]);
+    fine("f = \"C?, C, A? -> A\"");
+}
+
+#[test]
+fn names_of_constants_must_be_names_that_a_program_can_write() {
+    for name in ["a b", "g(", "it's", "a,b", "", "_", "12", "-1.5", "a\\tb", "\\u0001"] {
+        refused(&format!("\"{name}\" = \"A\""), ["no program could write it", "d.toml:6:1"]);
+    }
+    fine("\"größer-als?\" = \"A\"\n\"->\" = \"A\"\n");
+}
+
+#[test]
+fn an_implicit_constant_takes_exactly_one_argument() {
+    for ty in ["A", "A, C -> A", "-> A"] {
+        refused(
+            &format!("f = {{ type = \"{ty}\", implicit = true }}"),
+            ["an implicit constant takes exactly one argument", "d.toml:6:1"],
+        );
+    }
+    fine("f = { type = \"A, C? -> A\", implicit = true }");
+}
+
+#[test]
+fn many_frames_are_checked_quickly_and_too_many_are_refused() {
+    let types: Vec<String> = (0..64).map(|n| format!("T{n}")).collect();
+    let list = types.join(", ");
+    let source = |n_optional: usize| {
+        let optional: String = (0..n_optional).map(|n| format!(", O{n}?")).collect();
+        format!(
+            "name = \"d\"\ntypes = [\"{list}, O0, O1, O2, O3\"]\n[root]\ntypes = [\"T0\"]\n[constants]\n\
+             f = \"X, Y{optional} -> T0 where X in [{list}], Y in [{list}]\"\n"
+        )
+    };
+    let start = Instant::now();
+    let found =
+        |n| Domain::load(&source(n), "d.toml", None, &NoTables).map(|_| ()).map_err(|e| e.to_string());
+    let error = found(3).unwrap_err();
+    assert!(error.contains("`f` has more than 20000 frames") && error.contains("d.toml:6:6"), "{error}");
+    // As many as there may be: what is wrong with them, if anything, is that they have too many states.
+    assert!(found(2).err().is_none_or(|error| error.contains("meaning states")));
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+}
+
+#[test]
+fn types_that_explode_into_too_many_states_are_refused() {
+    let types: Vec<String> = (0..300).map(|n| format!("\"T{n}\"")).collect();
+    let list: Vec<String> = (0..300).map(|n| format!("T{n}")).collect();
+    let source = format!(
+        "name = \"d\"\ntypes = [{}]\n[root]\ntypes = [\"T0\"]\n[constants]\nx = \"T1\"\nf = \"A -> B where A in [{list}], B in [T0, T1, T2]\"\ng = \"A -> B where A in [T0, T1, T2], B in [{list}]\"\n",
+        types.join(", "),
+        list = list.join(", ")
+    );
+    let errors = Domain::load(&source, "d.toml", None, &NoTables).unwrap_err();
+    assert!(errors.to_string().contains("meaning states"), "{errors}");
+}
+
+#[test]
+fn thousands_of_unknown_names_are_reported_in_little_time() {
+    let constants: String = (0..5_000).map(|n| format!("constant_number_{n} = \"A\"\n")).collect();
+    let phrases: String = (0..5_000).map(|n| format!("konstant_number_{n} = \"x\"\n")).collect();
+    let start = Instant::now();
+    let errors = load(&format!("{constants}[lexicon]\n{phrases}")).unwrap_err();
+    assert_eq!(errors.problems.len(), 5_000);
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    let types: Vec<String> = (0..1_000).map(|n| format!("Type{n}")).collect();
+    let constants: String = (0..5_000).map(|n| format!("c{n} = \"Tpye{n}\"\n")).collect();
+    let source =
+        format!("{}{constants}", START.replace("\"A\", \"B", &format!("\"A, {}\", \"B", types.join(", "))));
+    assert_eq!(Domain::load(&source, "d.toml", None, &NoTables).unwrap_err().problems.len(), 5_000);
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    refused("large = \"A\"\n[lexicon]\nlagre = \"x\"", ["did you mean `large`?"]);
+}
+
+// ---- entities -----------------------------------------------------------------------------------------------
+
+#[test]
+fn an_open_class_of_quoted_names_accepts_any_quoted_name() {
+    let domain = fine(&class("form = \"'{name}'\"\nopen = true"));
+    assert_eq!(typed(&domain, "'anything at all'"), "B");
+    assert_eq!(typed(&domain, "anything"), "unknown constant");
+    assert_eq!(typed(&domain, "7"), "unknown constant");
+    let bare = fine(&class("form = \"{name}\"\nopen = true"));
+    assert_eq!(typed(&bare, "7"), "B");
+    assert_eq!(typed(&bare, "'anything'"), "unknown constant");
+}
+
+#[test]
+fn an_open_class_accepts_what_a_closed_one_of_the_same_form_refuses() {
+    let other = class("form = \"'{name}'\"\nopen = true").replace("\"lamp\"", "\"other\"");
+    let domain = fine(&format!("{}{other}", class("form = \"'{name}'\"\nnames = [\"desk\"]")));
+    assert_eq!(typed(&domain, "'hall'"), "B");
+}
+
+#[test]
+fn a_class_whose_tables_have_no_row_is_refused_unless_it_is_open() {
+    let header = class("form = \"lamp('{name}')\"\ntable = \"header.tsv\"");
+    refused(&header, ["entity class `lamp` has no members", "d.toml:7:10"]);
+    fine(&format!("{header}open = true\n"));
+}
+
+#[test]
+fn the_path_of_a_table_may_hold_spaces_before_its_renames() {
+    let domain = fine(&class("form = \"lamp('{name}')\"\ntable = \"my lamps.tsv  name=id\""));
+    assert_eq!(domain.tables()[0].0, "my lamps.tsv");
+    assert_eq!(typed(&domain, "lamp('7')"), "B");
+    refused(
+        &class("form = \"lamp('{name}')\"\ntable = \"my lamps.tsv name=size\""),
+        ["`name=size` is not `new=old`", "the columns are name, id"],
+    );
+}
+
+#[test]
+fn a_member_must_not_be_written_like_a_constant() {
+    let texts = ["the member `desk` is written like the constant `desk`", "d.toml:8:10"];
+    refused(&format!("desk = \"A\"\n{}", class("form = \"{name}\"\nnames = [\"desk\"]")), texts);
+    let form = format!(
+        "x = {{ type = \"A\", form = \"lamp('a')\" }}\n{}",
+        class("form = \"lamp('{name}')\"\nnames = [\"a\"]")
+    );
+    refused(&form, ["the member `lamp('a')` is written like the constant `x`"]);
+}
+
+#[test]
+fn phrases_of_a_class_must_close_their_braces_and_say_something() {
+    let with = |phrase: &str| {
+        class(&format!("form = \"lamp('{{name}}')\"\nnames = [\"a\"]\nphrases = [\"{phrase}\"]"))
+    };
+    for phrase in ["the {name", "the name}", "the {name}}", "{{name}"] {
+        refused(&with(phrase), ["a brace in this phrase has no partner", "d.toml:11:13"]);
+    }
+    for phrase in ["", "  "] {
+        refused(&with(phrase), ["a phrase needs at least one word"]);
+    }
+    fine(&with("the {name} lamp"));
+}
+
+#[test]
+fn members_in_names_must_have_every_column_of_the_form() {
+    let table = "table = \"lamps.tsv\"\nnames = [\"hall\"]";
+    refused(
+        &class(&format!("form = \"lamp({{id}})\"\n{table}")),
+        ["members in `names` have no column `id`, which the form needs", "d.toml:11:11"],
+    );
+    fine(&class(&format!("form = \"lamp('{{name}}')\"\n{table}")));
+}
+
+// ---- accumulators -------------------------------------------------------------------------------------------
+
+#[test]
+fn a_default_must_not_be_an_entity_that_can_be_said_too() {
+    let rest = accumulator("head = \"pick\"\ndefault = \"lamp('a')\"");
+    let text = "the default `lamp('a')` can also be said";
+    refused(&format!("{}{rest}", class("form = \"lamp('{name}')\"\nnames = [\"a\"]")), [text]);
+    refused(&format!("{}{rest}", class("form = \"lamp('{name}')\"\nopen = true")), [text]);
+    fine(&format!("{}{rest}", class("form = \"lamp('{name}')\"\nnames = [\"b\"]")));
+    let outside = class("form = \"lamp('{name}')\"\nnames = [\"a\"]").replace("\"B\"", "\"C\"");
+    fine(&format!("{outside}{rest}"));
+}
+
+#[test]
+fn the_head_of_an_accumulator_must_be_a_name_of_its_own() {
+    for head in ["a b", "3", ""] {
+        refused(&accumulator(&format!("head = \"{head}\"")), ["no program could write it", "d.toml:10:"]);
+    }
+    let like = "x = { type = \"A -> A\", form = \"pick(all, {})\" }\n";
+    refused(
+        &format!("{like}{}", accumulator("head = \"pick\"")),
+        ["`pick` is also how the constant `x` is written", "d.toml:11:9"],
+    );
+}
+
+#[test]
+fn more_classes_or_accumulators_than_anyone_needs_are_an_error_and_no_panic() {
+    let many = |n: usize, one: &dyn Fn(usize) -> String| (0..n).map(one).collect::<String>();
+    let classes = |n| {
+        many(n, &|n| {
+            class(&format!("form = \"c{n}('{{name}}')\"\nopen = true"))
+                .replace("\"lamp\"", &format!("\"c{n}\""))
+        })
+    };
+    fine(&classes(1_000));
+    refused(&classes(1_001), ["more than 1000 entity classes"]);
+    let accumulators = |n| many(n, &|n| accumulator(&format!("head = \"h{n}\"")));
+    refused(&accumulators(1_001), ["more than 1000 accumulators"]);
+    refused(&accumulators(70_000), ["more than 1000 accumulators"]);
+}
+
+// ---- the rest -----------------------------------------------------------------------------------------------
+
+#[test]
+fn a_type_system_gives_each_class_exactly_one_type() {
+    let system = |types: &str| {
+        let rest = class("form = \"lamp('{name}')\"\nnames = [\"a\"]");
+        format!("{rest}[type_systems.t]\ntypes = [\"A\"]\nroot = [\"A\"]\nentities.lamp = {types}\n")
+    };
+    refused(
+        &system("[\"A\", \"A\"]"),
+        ["entity class `lamp` must have exactly one type, found 2", "d.toml:14:10"],
+    );
+    refused(&system("[]"), ["found 0"]);
+    refused(&system("3"), ["`lamp` must be text"]);
+    fine(&system("[\"A\"]"));
+    assert_eq!(type_system_names(&format!("{START}{}", system("3"))).unwrap(), ["t"]);
+    assert_eq!(type_system_names("= ="), None);
+}
+
+#[test]
+fn keys_of_the_executor_that_do_not_go_together_are_refused() {
+    let executor = |lines: &str| format!("[executor]\n{lines}\n");
+    let token = "token_env = \"T\"";
+    refused(
+        &executor(&format!("command = \"x\"\n{token}")),
+        ["`token_env` goes with `url` only", "d.toml:8:1"],
+    );
+    refused(&executor(&format!("builtin = \"geo\"\n{token}")), ["`token_env` goes with `url` only"]);
+    refused(
+        &executor("builtin = \"geo\"\ntimeout_seconds = 3"),
+        ["`timeout_seconds` goes with `command` and `url` only", "d.toml:8:1"],
+    );
+    let domain = fine(&executor(&format!("url = \"http://localhost/\"\n{token}\ntimeout_seconds = 3")));
+    let range = domain.executor_range();
+    assert_eq!(&domain.source()[range], "http://localhost/");
+}
