@@ -15,7 +15,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("spanwise-domains", &["spanwise-core", "spanwise-lang"]),
     ("spanwise-chart", &["spanwise-core", "spanwise-lang"]),
     ("spanwise", &["spanwise-core", "spanwise-lang", "spanwise-domains"]),
-    ("spanwise-cli", &["spanwise-core", "spanwise-lang", "spanwise-domains"]),
+    ("spanwise-cli", &["spanwise-core", "spanwise-lang", "spanwise-domains", "spanwise-chart"]),
 ];
 
 /// Rooms that touch no file, clock, environment or network.

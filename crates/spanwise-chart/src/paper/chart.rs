@@ -1,7 +1,7 @@
 //! The chart of Algorithm 1: for every span a sorted list of trees, each one a row of back-pointers.
 //!
-//! What may compose is asked of a [`Constraint`]: everything at test time ([`Free`]), parts of the gold program
-//! in training ([`super::gold::Gold`]).
+//! What may compose is asked of a [`Constraint`]: everything at test time ([`Free`]), parts of the gold
+//! program in training ([`super::gold::Gold`]).
 
 use super::beam::{Beam, Candidate, EntryId, How};
 use super::{PaperConfig, PaperOutcome, PaperScores};
@@ -267,8 +267,8 @@ impl<'a, C: Constraint> Chart<'a, C> {
         }
     }
 
-    /// S over the whole input: all that join is there, and `null join`. The trees `join join` are in the list of
-    /// join already.
+    /// S over the whole input: all that join is there, and `null join`. The trees `join join` are in the list
+    /// of join already.
     fn offer_roots(&mut self, whole: Span) {
         for id in self.list(whole.start, whole.end).ids() {
             let Entry { score, how, .. } = self.entries[id.index()];

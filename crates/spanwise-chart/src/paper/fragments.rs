@@ -1,16 +1,16 @@
 //! The parts of a program and how they compose.
 //!
-//! A *fragment* is a meaning that is a connected part of the program: one of its sub-terms, one of its functions
-//! with some of its arguments in their places, or a run of neighbouring values of an accumulator. All fragments
-//! and all ways to compose two of them are worked out before a chart is filled, with the same `apply` and
-//! `gather` that programs are built with. So the chart can keep exactly the trees that may still become the
-//! program, whatever the frames of their constants, and needs only look-ups for it.
+//! A *fragment* is a meaning that is a connected part of the program: one of its sub-terms, one of its
+//! functions with some of its arguments in their places, or a run of neighbouring values of an accumulator.
+//! All fragments and all ways to compose two of them are worked out before a chart is filled, with the same
+//! `apply` and `gather` that programs are built with. So the chart can keep exactly the trees that may still
+//! become the program, whatever the frames of their constants, and needs only look-ups for it.
 //!
-//! Fragments are terms, not places: where a constant or a larger part occurs twice, one fragment stands for both.
-//! No place can be used twice all the same, since what two fragments compose into must again be a part.
+//! Fragments are terms, not places: where a constant or a larger part occurs twice, one fragment stands for
+//! both. No place can be used twice all the same, since what two fragments compose into must again be a part.
 //!
-//! Cost: for each different sub-term and frame, one application per argument and per set of arguments that may
-//! come before it.
+//! Cost: for each different sub-term and frame, one application per argument and per set of arguments that
+//! may come before it.
 
 use super::program::join;
 use hashbrown::HashMap;
@@ -239,7 +239,10 @@ impl<'a> Builder<'a> {
         for len in 2..=n {
             for start in 0..=n - len {
                 let run = &elements[start..start + len];
-                let is_run = |meaning: &Meaning| matches!(meaning, Meaning::Gathered { elements, .. } if elements == run);
+                let is_run = |made: &Meaning| match made {
+                    Meaning::Gathered { elements, .. } => elements == run,
+                    _ => false,
+                };
                 let mut found = Vec::new();
                 for cut in 1..len {
                     for &left in &runs[start][cut] {

@@ -5,7 +5,8 @@ use super::chart::Constraint;
 use super::fragments::{FragmentId, Fragments};
 use spanwise_lang::ConstantId;
 
-/// Keeps only trees whose sub-program is a part of the program; over the whole input, only those of all of it.
+/// Keeps only trees whose sub-program is a part of the program; over the whole input, only those of all of
+/// it.
 pub(super) struct Gold<'a> {
     fragments: &'a Fragments,
     at_root: bool,

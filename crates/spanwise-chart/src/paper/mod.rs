@@ -1,10 +1,10 @@
 //! The paper chart: Algorithm 1 of Herzig & Berant (2021), as printed.
 //!
 //! A score for every span and category comes in ([`PaperScores`]); the best span tree that is a program goes
-//! out ([`PaperOutcome`]). The chart itself knows no type and no program: it keeps the `k` best trees of every
-//! span, and only finished trees are type-checked (section 3.2). With a gold program ([`decode_gold`], section
-//! 3.3) it keeps only trees whose sub-programs are parts of that program. [`labels`] and [`log_prob`] turn a
-//! tree into what hard EM trains on (section 3.1).
+//! out ([`PaperOutcome`]). The chart itself knows no type and no program: it keeps the `k` best trees of
+//! every span, and only finished trees are type-checked (section 3.2). With a gold program ([`decode_gold`],
+//! section 3.3) it keeps only trees whose sub-programs are parts of that program. [`labels`] and [`log_prob`]
+//! turn a tree into what hard EM trains on (section 3.1).
 //!
 //! # The trees
 //!
@@ -15,24 +15,25 @@
 //! join := join join | join null | join join join | a constant
 //! ```
 //!
-//! Line 9 of the algorithm, `pi(i, j, X) = max(temp, pi(i, j, join))`, lets `S` be everything that `join` is,
-//! so that a constant, a ternary node (Figure 3) or `join null` may cover the whole input too. `S` stands on no
-//! right-hand side: its list is kept for the whole input only.
+//! Line 7 of the algorithm, `pi(i, j, X) = max(temp, pi(i, j, join))`, lets `S` be everything that `join` is,
+//! so that a constant, a ternary node (Figure 3) or `join null` may cover the whole input too. `S` stands on
+//! no right-hand side: its list is kept for the whole input only.
 //!
 //! # The order of trees
 //!
 //! By score, best first (`f64::total_cmp`; sums are kept in `f64`). Trees of one span with equal scores: a
-//! constant before a pair, before `join null`, before a triple, before `null join`; constants by their number;
-//! the others by their split points from left to right, then by the places of their children in the lists of
-//! their spans, from left to right. No tree is stored twice: what is compared is how a tree is built, never its
-//! score.
+//! constant before a pair, before `join null`, before a triple, before `null join`; constants by their
+//! number; the others by their split points from left to right, then by the places of their children in the
+//! lists of their spans, from left to right. No tree is stored twice: what is compared is how a tree is
+//! built, never its score.
 //!
 //! # Cost
 //!
-//! For `n` tokens and `c` constants: `n^2 c / 2` comparisons for the constants, `n^3 / 6` splits into two and, with
-//! the ternary rule, `n^4 / 24` splits into three. The lists are sorted, and a split is left as soon as its next
-//! tree could not enter the list: most splits cost one comparison. With a gold program the lists are rarely full,
-//! and a split costs `k^2` look-ups. Memory: `k n^2 / 2` back-pointers; nothing is allocated per split.
+//! For `n` tokens and `c` constants: `n^2 c / 2` comparisons for the constants, `n^3 / 6` splits into two
+//! and, with the ternary rule, `n^4 / 24` splits into three. The lists are sorted, and a split is left as
+//! soon as its next tree could not enter the list: most splits cost one comparison, at worst `k^2` or `k^3`.
+//! With a gold program the lists are rarely full, and a split costs `k^2` look-ups and what they let through.
+//! Memory: `k n^2 / 2` back-pointers; nothing is allocated per split.
 
 mod beam;
 mod chart;
@@ -163,9 +164,9 @@ pub fn decode(
 
 /// The best tree whose program is `program` (section 3.3), for hard EM.
 ///
-/// Constants outside `program` are impossible, and trees compose only into parts of it; see `fragments.rs` for what a
-/// part is. Over the whole input only trees of the whole program are kept. There is no limit on the size of
-/// `program`; one that the domain cannot type has no derivation.
+/// Constants outside `program` are impossible, and trees compose only into connected parts of it; over the
+/// whole input only trees of the whole program are kept. There is no limit on the size of `program`; one that
+/// the domain cannot type has no derivation.
 ///
 /// # Errors
 /// When the scores are not for the constants of this domain.

@@ -1,9 +1,9 @@
 //! `program(T)`: the program of a finished tree (section 2), and what each node means on the way.
 //!
-//! A constant may have several frames, so a node has a set of meanings; in a complete program all but one fall
-//! away. Two neighbours compose in at most one way: one is applied to the other, or both are values of an
-//! accumulator and gather. A null child changes nothing. Of three children the outer two compose first, then the
-//! result with the middle one (section 3.4).
+//! A constant may have several frames, so a node has a set of meanings; in a complete program all but one
+//! fall away. Two neighbours compose in at most one way: one is applied to the other, or both are values of
+//! an accumulator and gather. A null child changes nothing. Of three children the outer two compose first,
+//! then the result with the middle one (section 3.4).
 
 use crate::tree::{Category, SpanTree, TreeNode};
 use spanwise_lang::meaning::Partial;

@@ -124,8 +124,9 @@ pub fn category_index(n_constants: usize, category: Category) -> Option<usize> {
     }
 }
 
-/// The category of every span in the order of [`span_index`], to train on (sections 3.1 and 3.3). A span that is
-/// no node of the tree is null; a ternary node is a join; an implicit constant leaves its span to the node below.
+/// The category of every span in the order of [`span_index`], to train on (sections 3.1 and 3.3). A span that
+/// is no node of the tree is null; a ternary node is a join; an implicit constant leaves its span to the node
+/// below.
 ///
 /// # Panics
 /// When the tree is not one over `n_tokens` tokens and `n_constants` constants.

@@ -1,11 +1,13 @@
 //! `spanwise check`: the linter of domain authors.
 
+mod derivability;
+
 use super::{DOMAIN_HELP, executor, load};
 use crate::output::{Columns, Done, percent, say, shorten};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use spanwise_domains::check::{BAD_LINE, Checker, Coverage, Report, over_two_phrases};
-use spanwise_domains::data;
+use spanwise_domains::data::{self, Example};
 use spanwise_domains::load::Spec;
 use spanwise_lang::Domain;
 use std::io::{self, Write};
@@ -15,8 +17,8 @@ use std::path::{Path, PathBuf};
 ///
 /// Without data, everything wrong with the file and its type systems is shown with line and column. With data,
 /// every program is typed, and the report says which lines are no examples, which programs fail and why, which
-/// names are unknown, and how much of the programs the lexicon finds in the words. Exits with 1 if anything is
-/// wrong.
+/// names are unknown, how much of the programs the lexicon finds in the words, and which programs some tree over
+/// the words can give at all. Exits with 1 if anything is wrong.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  spanwise check my-domain.toml\n  \
     spanwise check geo train.jsonl dev.jsonl\n  spanwise check geo@paper train.jsonl --json")]
@@ -28,6 +30,9 @@ pub(crate) struct Args {
     /// Evaluate programs too and compare with the `answer` of each example
     #[arg(long)]
     execute: bool,
+    /// Do not ask the charts which programs can be derived
+    #[arg(long)]
+    quick: bool,
     /// Most failing examples to print
     #[arg(long, value_name = "N", default_value_t = 10)]
     show: usize,
@@ -44,15 +49,23 @@ pub(crate) fn run(args: &Args) -> Result<Done> {
     }
     let executor = args.execute.then(|| executor(&domain, spec)).transpose()?;
     let mut checker = Checker::new(&domain, executor.as_deref()).keeping(args.show);
+    let mut derivable = Vec::new();
     for path in &args.data {
-        add_file(&mut checker, path)?;
+        add_file(&mut checker, path, |example| {
+            if !args.quick {
+                derivable.push(example);
+            }
+        })?;
     }
     let report = checker.finish();
+    let findings = if derivable.is_empty() { Vec::new() } else { derivability::examine(&domain, &derivable) };
     let mut out = io::stdout().lock();
     if args.json {
-        writeln!(out, "{}", as_json(&domain, &report))?;
+        let mut object = as_json(&domain, &report);
+        object["derivability"] = derivability::as_json(&findings);
+        writeln!(out, "{object}")?;
     } else {
-        let text = as_text(args, &domain, &report);
+        let text = as_text(args, &domain, &report, &findings);
         out.write_all(text.as_bytes()).context("cannot print the report")?;
     }
     if !args.data.is_empty() && report.programs == 0 {
@@ -62,13 +75,19 @@ pub(crate) fn run(args: &Args) -> Result<Done> {
 }
 
 /// Checks every line of a file. A line that is no example is a failure; a file that is no data ends it all.
-fn add_file(checker: &mut Checker<'_>, path: &Path) -> Result<()> {
+fn add_file(checker: &mut Checker<'_>, path: &Path, mut keep: impl FnMut(Example)) -> Result<()> {
     let file = path.display().to_string();
     let mut examples = data::open(path).map_err(super::data::wrong_file)?;
     while let Some(example) = examples.next() {
         let line = examples.line();
         match example {
-            Ok(example) => checker.add(&file, line, &example),
+            Ok(example) => {
+                checker.add(&file, line, &example);
+                // Charts need the words and the program, not the scene.
+                if example.program.is_some() {
+                    keep(Example { program: example.program, ..Example::new(example.utterance) });
+                }
+            }
             Err(error) => match error.in_line() {
                 Some(message) => checker.add_bad_line(&file, line, message),
                 None => return Err(error.into()),
@@ -78,7 +97,7 @@ fn add_file(checker: &mut Checker<'_>, path: &Path) -> Result<()> {
     Ok(())
 }
 
-fn as_text(args: &Args, domain: &Domain, report: &Report) -> String {
+fn as_text(args: &Args, domain: &Domain, report: &Report, findings: &[derivability::Findings]) -> String {
     let states = domain.states();
     let n_predicates = domain.predicate_names().count();
     let mut out = format!(
@@ -103,6 +122,9 @@ fn as_text(args: &Args, domain: &Domain, report: &Report) -> String {
     }
     out += &summary(report);
     out += &usage(report);
+    if !findings.is_empty() {
+        out += &derivability::as_text(findings);
+    }
     out + &failures(args, report)
 }
 

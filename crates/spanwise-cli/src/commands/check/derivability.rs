@@ -1,0 +1,109 @@
+//! The part of the linter that asks the charts: which programs can be derived at all, setting by setting.
+
+use crate::output::{Columns, percent, shorten};
+use indicatif::{ProgressBar, ProgressStyle};
+use rayon::prelude::*;
+use serde_json::{Value, json};
+use spanwise_chart::derivable::{Derivability, LICENCES, SETTINGS};
+use spanwise_core::Utterance;
+use spanwise_domains::data::Example;
+use spanwise_lang::Domain;
+use std::collections::BTreeMap;
+
+/// Failing examples that are printed for each licence.
+const SHOWN: usize = 3;
+
+/// What the charts found for one licence.
+pub(super) struct Findings {
+    licence: &'static str,
+    programs: usize,
+    /// Programs derivable in each setting.
+    derivable: [usize; SETTINGS.len()],
+    causes: BTreeMap<&'static str, usize>,
+    failures: Vec<(String, String, String)>,
+}
+
+/// Asks for every example with a program. Runs on all cores.
+pub(super) fn examine(domain: &Domain, examples: &[Example]) -> Vec<Findings> {
+    let bar = ProgressBar::new((examples.len() * LICENCES.len()) as u64).with_style(
+        ProgressStyle::with_template("derivability {bar:30} {pos}/{len}, {eta} left")
+            .expect("the template is fixed and valid"),
+    );
+    let found = LICENCES.iter().map(|&(name, licence)| {
+        let derivability = Derivability::new(domain, licence);
+        let outcomes: Vec<_> = examples
+            .par_iter()
+            .map_init(
+                || domain.new_terms(),
+                |terms, example| {
+                    bar.inc(1);
+                    let program = terms.parse(example.program.as_ref()?).ok()?;
+                    let utterance = Utterance::new(example.utterance.as_str());
+                    let outcome = derivability.first_setting(&utterance, terms, program);
+                    Some(outcome.map_err(|cause| (cause.kind(), cause.describe(domain, terms))))
+                },
+            )
+            .collect();
+        summarise(name, examples, outcomes)
+    });
+    let found = found.collect();
+    bar.finish_and_clear();
+    found
+}
+
+type Outcome = Option<Result<usize, (&'static str, String)>>;
+
+fn summarise(licence: &'static str, examples: &[Example], outcomes: Vec<Outcome>) -> Findings {
+    let mut findings =
+        Findings { licence, programs: 0, derivable: [0; SETTINGS.len()], causes: BTreeMap::new(), failures: Vec::new() };
+    for (example, outcome) in examples.iter().zip(outcomes) {
+        match outcome {
+            None => continue,
+            Some(Ok(first)) => findings.derivable[first..].iter_mut().for_each(|n| *n += 1),
+            Some(Err((kind, message))) => {
+                *findings.causes.entry(kind).or_default() += 1;
+                if findings.failures.len() < SHOWN {
+                    let program = example.program.clone().unwrap_or_default();
+                    findings.failures.push((message, example.utterance.clone(), program));
+                }
+            }
+        }
+        findings.programs += 1;
+    }
+    findings
+}
+
+pub(super) fn as_text(findings: &[Findings]) -> String {
+    let share = |n: usize, of: usize| percent((of > 0).then(|| 100.0 * n as f64 / of as f64));
+    let mut table = Columns::new(["derivable", SETTINGS[0].0, SETTINGS[1].0, SETTINGS[2].0, SETTINGS[3].0]);
+    for found in findings {
+        let cell = |at: usize| format!("{} ({})", found.derivable[at], share(found.derivable[at], found.programs));
+        table.row([found.licence.to_owned(), cell(0), cell(1), cell(2), cell(3)]);
+    }
+    let mut out = format!("\nprograms that some tree over the words gives, setting by setting:\n{}", table.render());
+    for found in findings.iter().filter(|found| !found.causes.is_empty()) {
+        let causes: Vec<String> = found.causes.iter().map(|(kind, n)| format!("{kind} ({n})")).collect();
+        out += &format!("not derivable with {}: {}\n", found.licence, causes.join(", "));
+        for (message, utterance, program) in &found.failures {
+            out += &format!("  {message}\n    {}\n    {}\n", shorten(utterance, 150), shorten(program, 200));
+        }
+    }
+    out
+}
+
+pub(super) fn as_json(findings: &[Findings]) -> Value {
+    let one = |found: &Findings| {
+        let settings: serde_json::Map<String, Value> =
+            SETTINGS.iter().zip(found.derivable).map(|((name, _), n)| ((*name).to_owned(), json!(n))).collect();
+        json!({
+            "licence": found.licence,
+            "programs": found.programs,
+            "derivable": settings,
+            "causes": found.causes,
+            "failures": found.failures.iter().map(|(message, utterance, program)| {
+                json!({ "message": message, "utterance": utterance, "program": program })
+            }).collect::<Vec<_>>(),
+        })
+    };
+    Value::Array(findings.iter().map(one).collect())
+}
