@@ -55,13 +55,13 @@ impl<'a> BestChart<'a> {
             grammar: self.input.grammar,
             lattice: self.input.lattice,
             layout: &self.chart.layout,
+            storage: self.chart.storage,
             has_joins: !self.input.scores.joins.is_empty(),
         }
     }
 
     pub(crate) fn value(&self, node: Node) -> f32 {
-        let stride = self.chart.layout.stride;
-        let (cell, place) = (node as usize / stride, node as usize % stride);
+        let (cell, place) = self.chart.storage.locate(node as usize);
         if cell == self.chart.live.len() { self.chart.root } else { self.chart.value(cell, place) }
     }
 

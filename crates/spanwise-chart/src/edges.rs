@@ -7,7 +7,7 @@
 use crate::grammar::{Discontinuity, Fill, FillResult, Grammar, LeafSymbol, N_USAGES, Side, Usage};
 use crate::hypergraph::{Edge, Hypergraph, NONE};
 use crate::lattice::Lattice;
-use crate::typed::{Layout, unary_slot};
+use crate::typed::{Layout, MAX_OPEN, Storage, unary_slot};
 use hashbrown::HashMap;
 use spanwise_core::Idx;
 use spanwise_lang::{Domain, TypeId};
@@ -42,12 +42,13 @@ pub(crate) struct Edges<'a> {
     pub grammar: &'a Grammar,
     pub lattice: &'a Lattice,
     pub layout: &'a Layout,
+    pub storage: Storage,
     pub has_joins: bool,
 }
 
 impl Edges<'_> {
     pub(crate) fn root(&self) -> Node {
-        (self.lattice.n_cells() * self.layout.stride) as Node
+        self.storage.start(self.lattice.n_cells()) as Node
     }
 
     /// Where the scores of rules begin in the flat array of all scores.
@@ -66,7 +67,7 @@ impl Edges<'_> {
     }
 
     fn node(&self, cell: usize, place: usize) -> Node {
-        (cell * self.layout.stride + place) as Node
+        (self.storage.start(cell) + place) as Node
     }
 
     /// What a node stands for, and the ends of its cell.
@@ -74,7 +75,7 @@ impl Edges<'_> {
         if node == self.root() {
             return (Symbol::Root, (0, self.lattice.n_positions()));
         }
-        let (cell, place) = (node as usize / self.layout.stride, node as usize % self.layout.stride);
+        let (cell, place) = self.storage.locate(node as usize);
         (self.place(place), self.lattice.ends(cell))
     }
 
@@ -204,8 +205,9 @@ impl Edges<'_> {
             let at = (p, split, q);
             for side in [Side::Left, Side::Right] {
                 let usage = if side == Side::Left { Usage::ApplyLeft } else { Usage::ApplyRight };
-                for (id, unary) in grammar.unaries.iter().enumerate().filter(|(_, unary)| unary.result == ty) {
-                    let function = layout.unary[unary_slot(usage)].start + id;
+                for &id in &grammar.giving[ty.index()] {
+                    let unary = &grammar.unaries[id as usize];
+                    let function = layout.unary[unary_slot(usage)].start + id as usize;
                     let tails = self.pair(at, side, function, layout.accepted.start + unary.slot as usize);
                     found.push(Edge { tails, weights: self.merged(unary.apply[side as usize], cell) });
                 }
@@ -214,7 +216,9 @@ impl Edges<'_> {
                     let tails = self.pair(at, side, layout.list.start + acc, over);
                     found.push(Edge { tails, weights: self.merged(gathering.apply[side as usize], cell) });
                 }
-                if let Some(row) = grammar.row_of[ty.index()].filter(|_| is_discontinuous) {
+                // The composite is the part that is not on the side of the argument.
+                let width = if side == Side::Right { split - p } else { q - split };
+                if let Some(row) = grammar.row_of[ty.index()].filter(|_| is_discontinuous && width <= MAX_OPEN) {
                     for column in 0..grammar.slot_types.len() {
                         let place = row as usize * grammar.n_columns + column;
                         let function = layout.composite[side as usize].start + place;
@@ -269,7 +273,10 @@ impl Edges<'_> {
         let usage = if side == Side::Left { Usage::ComposeLeft } else { Usage::ComposeRight };
         let result = grammar.result_rows[row as usize];
         for split in p + 1..q {
-            for (id, unary) in grammar.unaries.iter().enumerate().filter(|(_, unary)| unary.result == result) {
+            // Slots that nothing open can fill have no row of their own.
+            let composing = grammar.composing[row as usize].iter().map(|&id| (id as usize, &grammar.unaries[id as usize]));
+            for (id, unary) in composing {
+                debug_assert_eq!(unary.result, result);
                 let function = layout.unary[unary_slot(usage)].start + id;
                 let open = layout.open.start + unary.slot as usize * grammar.n_columns + column as usize;
                 let tails = self.pair((p, split, q), side, function, open);

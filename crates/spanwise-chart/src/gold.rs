@@ -14,6 +14,7 @@ use crate::grammar::{
 };
 use crate::hypergraph::{Edge, Hypergraph, NONE};
 use crate::lattice::Lattice;
+use crate::typed::MAX_OPEN;
 use hashbrown::HashMap;
 use spanwise_core::Idx;
 use spanwise_lang::{Analysis, ConstantId, Domain, FrameId, Node, Problem, TermId, Terms, TypeId};
@@ -201,6 +202,7 @@ impl<'a> Builder<'a> {
         self.leaves(p, q, &mut made);
         for split in p + 1..q {
             let pair = Pair {
+                width: q - p,
                 left: &self.cells[self.lattice.cell(p, split)],
                 right: &self.cells[self.lattice.cell(split, q)],
             };
@@ -215,6 +217,9 @@ impl<'a> Builder<'a> {
         self.emit(cell, made);
         let mut made = Vec::new();
         self.finish(cell, &mut made);
+        if q - p <= MAX_OPEN {
+            self.opens(&self.cells[cell], &mut made);
+        }
         self.emit(cell, made);
     }
 
@@ -293,7 +298,9 @@ impl<'a> Builder<'a> {
             Node::Constant { frame, args, .. } => match self.grammar.leaf_symbol[frame.index()] {
                 LeafSymbol::Unary(id) => {
                     self.apply(pair, node, id, args[0] as u16, cell, made);
-                    self.compose(pair, node, id, args[0] as u16, cell, made);
+                    if pair.width <= MAX_OPEN {
+                        self.compose(pair, node, id, args[0] as u16, cell, made);
+                    }
                     self.complete(pair, node, cell, made);
                 }
                 LeafSymbol::Function(_) => self.fill_slots(pair, node, *frame, args, cell, made),
@@ -457,7 +464,6 @@ impl<'a> Builder<'a> {
                 }
             }
         }
-        self.opens(items, made);
     }
 
     fn opens(&self, items: &HashMap<Item, u32>, made: &mut Made) {
@@ -514,6 +520,8 @@ impl<'a> Builder<'a> {
 
 /// Two neighbouring cells.
 struct Pair<'a> {
+    /// Positions of both together.
+    width: usize,
     left: &'a HashMap<Item, u32>,
     right: &'a HashMap<Item, u32>,
 }

@@ -208,6 +208,8 @@ pub struct Grammar {
     pub(crate) accepting: Vec<Vec<u16>>,
     pub(crate) unaries: Vec<Unary>,
     pub(crate) unary_of: HashMap<(TypeId, TypeId), u16>,
+    /// For each type, the leaves with one slot that give it.
+    pub(crate) giving: Vec<Vec<u16>>,
     /// Slots of leaves that something open could be given to.
     pub(crate) composable: Vec<u16>,
     /// For each row, the leaves that give it and that something open could be given to.
@@ -273,6 +275,7 @@ impl Grammar {
             accepting: Vec::new(),
             unaries: Vec::new(),
             unary_of: HashMap::new(),
+            giving: vec![Vec::new(); n_types],
             composable: Vec::new(),
             composing: Vec::new(),
             functions: Vec::new(),
@@ -534,8 +537,9 @@ impl Grammar {
     }
 
     fn open_composites(&mut self, domain: &Domain) {
-        for unary in self.unaries.clone() {
+        for (id, unary) in self.unaries.clone().into_iter().enumerate() {
             self.row(unary.result);
+            self.giving[unary.result.index()].push(id as u16);
         }
         self.n_columns = self.slot_types.len().next_multiple_of(LANES);
         for slot in 0..self.slot_types.len() {

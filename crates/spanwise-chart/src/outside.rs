@@ -9,7 +9,7 @@ use crate::edges::Edges;
 use crate::grammar::{Discontinuity, Fill, FillResult, N_USAGES, Side, Usage};
 use crate::lattice::Gradient;
 use crate::semiring::{Semiring, Sum, give_array, take_array};
-use crate::typed::{Input, Layout, Live, RuleValues, TypedChart, unary_slot};
+use crate::typed::{Input, Layout, Live, MAX_OPEN, RuleValues, Storage, TypedChart, unary_slot};
 use spanwise_core::Idx;
 use spanwise_lang::TypeId;
 
@@ -56,6 +56,7 @@ fn slow_graph(input: &Input<'_>, layout: &Layout) -> Option<(f64, Vec<f64>)> {
         grammar: input.grammar,
         lattice: input.lattice,
         layout,
+        storage: Storage::new(layout, input.lattice),
         has_joins: !input.scores.joins.is_empty(),
     };
     let scores = input.scores;
@@ -117,7 +118,7 @@ impl<'a> Backward<'a> {
         let (layout, n) = (&self.chart.layout, self.input.lattice.n_positions());
         let mut skipped = 1.0 / self.chart.root;
         for p in 0..n {
-            let cell = self.input.lattice.cell(p, n) * layout.stride;
+            let cell = self.chart.storage.start(self.input.lattice.cell(p, n));
             for &(ty, rule) in &self.input.grammar.roots {
                 let at = cell + layout.closed.start + ty.index();
                 let slope = self.rules.rules[rule as usize] * skipped;
@@ -131,23 +132,24 @@ impl<'a> Backward<'a> {
     fn cell(&mut self, slopes: &mut [f64], p: usize, q: usize) {
         let chart = self.chart;
         let lattice = self.input.lattice;
-        let stride = chart.layout.stride;
+        let storage = chart.storage;
         let at = lattice.cell(p, q);
-        let (shorter, rest) = slopes.split_at_mut(at * stride);
-        let own = &mut rest[..stride];
-        let values = &chart.values[at * stride..][..stride];
-        let is_whole = q - p == lattice.n_positions();
-        if !is_whole && self.input.grammar.options.discontinuity != Discontinuity::None && chart.live[at].open {
+        let (shorter, rest) = slopes.split_at_mut(storage.start(at));
+        let own = &mut rest[..storage.len(at)];
+        let values = &chart.values[storage.start(at)..][..storage.len(at)];
+        let keeps_open = q - p < lattice.n_positions() && q - p <= MAX_OPEN;
+        if keeps_open && self.input.grammar.options.discontinuity != Discontinuity::None && chart.live[at].open {
             self.open(values, own, chart.live[at]);
         }
         self.finish(values, own);
         let join = self.input.scores.joins.get(at).map_or(1.0, |&score| f64::from(score).exp());
         for split in p + 1..q {
             let (left, right) = (lattice.cell(p, split), lattice.cell(split, q));
-            let (left_slopes, right_slopes) = two_cells(shorter, left, right, stride);
-            let left = Part { values: &chart.values[left * stride..][..stride], slopes: left_slopes, live: chart.live[left] };
-            let right = Part { values: &chart.values[right * stride..][..stride], slopes: right_slopes, live: chart.live[right] };
-            let share = self.merge(left, right, own, join, is_whole);
+            let (left_slopes, right_slopes) = two_cells(shorter, left, right, storage);
+            let part = |cell: usize| &chart.values[storage.start(cell)..][..storage.len(cell)];
+            let left = Part { values: part(left), slopes: left_slopes, live: chart.live[left] };
+            let right = Part { values: part(right), slopes: right_slopes, live: chart.live[right] };
+            let share = self.merge(left, right, own, join, keeps_open);
             if let Some(count) = self.joins.get_mut(at) {
                 *count += share;
             }
@@ -225,7 +227,7 @@ impl<'a> Backward<'a> {
     }
 
     /// Undoes one merge; returns the expected number of joins in it.
-    fn merge(&mut self, mut left: Part<'_>, mut right: Part<'_>, own: &[f64], join: f64, is_whole: bool) -> f64 {
+    fn merge(&mut self, mut left: Part<'_>, mut right: Part<'_>, own: &[f64], join: f64, keeps_open: bool) -> f64 {
         let mut share = 0.0;
         if right.live.closed {
             share += self.apply(&mut left, &mut right, Side::Right, own, join);
@@ -241,10 +243,10 @@ impl<'a> Backward<'a> {
         if left.live.composite[1] && right.live.closed {
             share += self.complete(&mut left, &mut right, Side::Right, own, join);
         }
-        if !is_whole && right.live.open {
+        if keeps_open && right.live.open {
             share += self.compose(&mut left, &mut right, Side::Right, own, join);
         }
-        if !is_whole && left.live.open {
+        if keeps_open && left.live.open {
             share += self.compose(&mut right, &mut left, Side::Left, own, join);
         }
         share + self.gather(&mut left, &mut right, own, join)
@@ -369,7 +371,7 @@ impl<'a> Backward<'a> {
         let (layout, input) = (&self.chart.layout, self.input);
         if q - p > 1 {
             let skip = (-self.chart.scales[q - 1]).exp();
-            let start = input.lattice.cell(p, q - 1) * layout.stride;
+            let start = self.chart.storage.start(input.lattice.cell(p, q - 1));
             for (to, slope) in shorter[start..].iter_mut().zip(&own[layout.leaves.clone()]) {
                 *to += slope * skip;
             }
@@ -387,9 +389,10 @@ impl<'a> Backward<'a> {
 }
 
 /// Two different cells of an array, to be changed at once.
-fn two_cells(values: &mut [f64], a: usize, b: usize, stride: usize) -> (&mut [f64], &mut [f64]) {
+fn two_cells(values: &mut [f64], a: usize, b: usize, storage: Storage) -> (&mut [f64], &mut [f64]) {
     let (low, high) = (a.min(b), a.max(b));
-    let (before, after) = values.split_at_mut(high * stride);
-    let (low, high) = (&mut before[low * stride..][..stride], &mut after[..stride]);
+    let (before, after) = values.split_at_mut(storage.start(high));
+    let low = &mut before[storage.start(low)..][..storage.len(low)];
+    let high = &mut after[..storage.len(high)];
     if a < b { (low, high) } else { (high, low) }
 }

@@ -66,6 +66,47 @@ impl Layout {
     }
 }
 
+/// How cells lie in one array: short ones with room for what is open, then longer ones without it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Storage {
+    n_open: usize,
+    stride: usize,
+    /// The length of a cell without what is open.
+    base: usize,
+}
+
+impl Storage {
+    pub(crate) fn new(layout: &Layout, lattice: &Lattice) -> Self {
+        let n = lattice.n_positions();
+        let n_open = if n <= MAX_OPEN { lattice.n_cells() } else { lattice.cell(n - MAX_OPEN, n) + 1 };
+        Self { n_open, stride: layout.stride, base: layout.composite[0].start }
+    }
+
+    /// Where a cell begins.
+    #[inline]
+    pub(crate) fn start(&self, cell: usize) -> usize {
+        if cell < self.n_open { cell * self.stride } else { self.n_open * self.stride + (cell - self.n_open) * self.base }
+    }
+
+    /// How long a cell is.
+    #[inline]
+    pub(crate) fn len(&self, cell: usize) -> usize {
+        if cell < self.n_open { self.stride } else { self.base }
+    }
+
+    /// The cell that a place in the array belongs to, and the place within it.
+    pub(crate) fn locate(&self, at: usize) -> (usize, usize) {
+        match at.checked_sub(self.n_open * self.stride) {
+            None => (at / self.stride, at % self.stride),
+            Some(rest) => (self.n_open + rest / self.base.max(1), rest % self.base.max(1)),
+        }
+    }
+}
+
+/// Most positions that an open composite covers. Parts of one meaning stand near each other; without a limit,
+/// long utterances would spend nearly all their time on composites across half the text.
+pub(crate) const MAX_OPEN: usize = 16;
+
 /// The place of a unary leaf's usage in [`Layout::unary`].
 pub(crate) const fn unary_slot(usage: Usage) -> usize {
     usage.index() - 1
@@ -105,6 +146,7 @@ pub(crate) struct Live {
 #[derive(Clone, Debug)]
 pub struct TypedChart<S: Semiring> {
     pub(crate) layout: Layout,
+    pub(crate) storage: Storage,
     pub(crate) values: Vec<S::Value>,
     pub(crate) live: Vec<Live>,
     /// Logarithms by which each position's values are scaled down, so that linear space suffices.
@@ -130,8 +172,10 @@ impl<S: Semiring> TypedChart<S> {
     pub(crate) fn fill(input: &Input<'_>, rules: &RuleValues<S>, scales: Vec<f64>) -> Self {
         let layout = input.grammar.layout.clone();
         let n = input.lattice.n_positions();
+        let storage = Storage::new(&layout, input.lattice);
         let mut chart = Self {
-            values: take_array::<S>(input.lattice.n_cells() * layout.stride),
+            values: take_array::<S>(storage.start(input.lattice.n_cells())),
+            storage,
             live: vec![Live::default(); input.lattice.n_cells()],
             layout,
             scales,
@@ -161,20 +205,20 @@ impl<S: Semiring> TypedChart<S> {
             _ if place < layout.open.start => live.composite[1],
             _ => live.open,
         };
-        if is_there { self.values[cell * layout.stride + place] } else { S::ZERO }
+        if is_there { self.values[self.storage.start(cell) + place] } else { S::ZERO }
     }
 
     fn cell(&mut self, input: &Input<'_>, rules: &RuleValues<S>, p: usize, q: usize) {
         let lattice = input.lattice;
         let at = lattice.cell(p, q);
-        let stride = self.layout.stride;
-        let (done, rest) = self.values.split_at_mut(at * stride);
-        let target = &mut rest[..stride];
+        let storage = self.storage;
+        let (done, rest) = self.values.split_at_mut(storage.start(at));
+        let target = &mut rest[..storage.len(at)];
         let mut live = Live::default();
         // What is open is cleared only where something open appears; `live` tells.
         target[..self.layout.partial.end].fill(S::ZERO);
         if q - p > 1 {
-            let shorter = lattice.cell(p, q - 1) * stride;
+            let shorter = storage.start(lattice.cell(p, q - 1));
             let skip = S::lift(-self.scales[q - 1]);
             for (to, from) in target[self.layout.leaves.clone()].iter_mut().zip(&done[shorter..]) {
                 *to = S::times(*from, skip);
@@ -184,12 +228,14 @@ impl<S: Semiring> TypedChart<S> {
         for leaf in lattice.leaves_ending(p, q) {
             add_leaf::<S>(input, leaf, offset, target);
         }
-        let merge = Merge { grammar: input.grammar, layout: &self.layout, rules, is_whole: q - p == lattice.n_positions() };
+        let merge = Merge { grammar: input.grammar, layout: &self.layout, rules, keeps: Keeps::new(p, q, lattice.n_positions()) };
         for split in p + 1..q {
             let (left, right) = (lattice.cell(p, split), lattice.cell(split, q));
-            let left = Part { values: &done[left * stride..][..stride], live: self.live[left] };
-            let right = Part { values: &done[right * stride..][..stride], live: self.live[right] };
-            merge.run(left, right, target, &mut live);
+            let part = |cell: usize| Part {
+                values: &done[storage.start(cell)..][..storage.len(cell)],
+                live: self.live[cell],
+            };
+            merge.run(part(left), part(right), target, &mut live);
         }
         if let Some(&join) = input.scores.joins.get(at) {
             let join = S::lift(f64::from(join));
@@ -209,7 +255,7 @@ impl<S: Semiring> TypedChart<S> {
         let mut skipped = S::ONE;
         let mut sum = S::ZERO;
         for p in 0..n {
-            let cell = input.lattice.cell(p, n) * self.layout.stride;
+            let cell = self.storage.start(input.lattice.cell(p, n));
             for &(ty, rule) in &input.grammar.roots {
                 let closed = self.values[cell + self.layout.closed.start + ty.index()];
                 sum = S::plus(sum, S::times(S::times(closed, rules.rules[rule as usize]), skipped));
@@ -238,6 +284,24 @@ fn add_leaf<S: Semiring>(input: &Input<'_>, leaf: usize, offset: f64, target: &m
 /// Most leaves of one row that are composed in one go.
 const MAX_SOURCES: usize = 32;
 
+/// What is worth keeping open in a cell, given what comes before and after it.
+#[derive(Clone, Copy)]
+struct Keeps {
+    /// Composites by side of their last function: their argument stands on that side.
+    composite: [bool; 2],
+    /// What another function could be composed with: that takes a place for it and one for the argument.
+    open: bool,
+}
+
+impl Keeps {
+    fn new(p: usize, q: usize, n_positions: usize) -> Self {
+        let n_outside = n_positions - (q - p);
+        let open = n_outside >= 2 && q - p <= MAX_OPEN;
+        let near = n_outside == 1 && q - p <= MAX_OPEN;
+        Self { composite: [open || near && p > 0, open || near && q < n_positions], open }
+    }
+}
+
 #[derive(Clone, Copy)]
 struct Part<'a, V> {
     values: &'a [V],
@@ -248,12 +312,17 @@ struct Merge<'a, S: Semiring> {
     grammar: &'a Grammar,
     layout: &'a Layout,
     rules: &'a RuleValues<S>,
-    /// Nothing comes after the whole sentence: what is still open there is lost.
-    is_whole: bool,
+    keeps: Keeps,
 }
 
 impl<S: Semiring> Merge<'_, S> {
-    fn run(&self, left: Part<'_, S::Value>, right: Part<'_, S::Value>, target: &mut [S::Value], live: &mut Live) {
+    fn run(
+        &self,
+        left: Part<'_, S::Value>,
+        right: Part<'_, S::Value>,
+        target: &mut [S::Value],
+        live: &mut Live,
+    ) {
         if right.live.closed {
             self.apply(left.values, right.values, Side::Right, target);
             self.fill(left, right, Side::Right, target, live);
@@ -269,10 +338,10 @@ impl<S: Semiring> Merge<'_, S> {
         if left.live.composite[Side::Right as usize] && right.live.closed {
             self.complete(left.values, right.values, Side::Right, target);
         }
-        if !self.is_whole && right.live.open {
+        if self.keeps.composite[Side::Left as usize] && right.live.open {
             self.compose(left.values, right.values, Side::Right, target, live);
         }
-        if !self.is_whole && left.live.open {
+        if self.keeps.composite[Side::Right as usize] && left.live.open {
             self.compose(right.values, left.values, Side::Left, target, live);
         }
         self.gather(left, right, target, live);
@@ -296,13 +365,21 @@ impl<S: Semiring> Merge<'_, S> {
     }
 
     /// Rule (2): leaves are composed with what is open on `side`. Row by row, so that sums stay in registers.
-    fn compose(&self, function: &[S::Value], inner: &[S::Value], side: Side, target: &mut [S::Value], live: &mut Live) {
+    fn compose(
+        &self,
+        function: &[S::Value],
+        inner: &[S::Value],
+        side: Side,
+        target: &mut [S::Value],
+        live: &mut Live,
+    ) {
+        let grammar = self.grammar;
         let usage = if side == Side::Left { Usage::ComposeLeft } else { Usage::ComposeRight };
         // The side of the function is opposite to that of what it is composed with.
         let own_side = if side == Side::Left { Side::Right } else { Side::Left };
         let leaves = &function[self.layout.unary[unary_slot(usage)].clone()];
         let open = inner[self.layout.open.clone()].as_chunks::<LANES>().0;
-        let n_chunks = self.grammar.n_columns / LANES;
+        let n_chunks = grammar.n_columns / LANES;
         let composite = &mut target[self.layout.composite[own_side as usize].clone()];
         if !live.composite[own_side as usize] {
             if leaves.iter().all(|&leaf| leaf == S::ZERO) {
@@ -314,29 +391,27 @@ impl<S: Semiring> Merge<'_, S> {
         let composite = composite.as_chunks_mut::<LANES>().0;
         // The leaves of one row that are there, with the chunks they read from.
         let mut sources: [(S::Value, usize); MAX_SOURCES] = [(S::ZERO, 0); MAX_SOURCES];
-        for (row, unaries) in self.grammar.composing.iter().enumerate() {
+        for (row, unaries) in grammar.composing.iter().enumerate() {
+            let to = &mut composite[row * n_chunks..][..n_chunks];
             for some in unaries.chunks(MAX_SOURCES) {
                 let mut n_sources = 0;
                 for &id in some {
-                    let (unary, leaf) = (&self.grammar.unaries[id as usize], leaves[id as usize]);
+                    let (unary, leaf) = (&grammar.unaries[id as usize], leaves[id as usize]);
                     if leaf != S::ZERO {
                         let value = S::times(leaf, self.rules.rules[unary.compose[side as usize] as usize]);
                         sources[n_sources] = (value, unary.slot as usize * n_chunks);
                         n_sources += 1;
                     }
                 }
-                if n_sources == 0 {
-                    continue;
-                }
-                for chunk in 0..n_chunks {
-                    let mut sums = composite[row * n_chunks + chunk];
+                for (chunk, to) in to.iter_mut().enumerate() {
+                    let mut sums = *to;
                     for &(value, start) in &sources[..n_sources] {
                         let from = &open[start + chunk];
                         for lane in 0..LANES {
                             sums[lane] = S::plus(sums[lane], S::times(value, from[lane]));
                         }
                     }
-                    composite[row * n_chunks + chunk] = sums;
+                    *to = sums;
                 }
             }
         }
@@ -344,17 +419,16 @@ impl<S: Semiring> Merge<'_, S> {
 
     /// Rule (3): an open composite gets its argument on `side`.
     fn complete(&self, function: &[S::Value], argument: &[S::Value], side: Side, target: &mut [S::Value]) {
+        let grammar = self.grammar;
         // The composite whose last function is on the side of the argument.
-        let composite = &function[self.layout.composite[side as usize].clone()];
-        let accepted = &argument[self.layout.accepted.clone()];
-        let width = self.grammar.n_columns;
-        let finish = &self.rules.finish[side as usize];
-        for (row, &ty) in self.grammar.result_rows.iter().enumerate() {
-            let values = &composite[row * width..][..width];
-            let rules = &finish[row * width..][..width];
+        let composite = function[self.layout.composite[side as usize].clone()].as_chunks::<LANES>().0;
+        let accepted = argument[self.layout.accepted.clone()].as_chunks::<LANES>().0;
+        let finish = self.rules.finish[side as usize].as_chunks::<LANES>().0;
+        let n_chunks = grammar.n_columns / LANES;
+        for (row, &ty) in grammar.result_rows.iter().enumerate() {
             let mut lanes = [S::ZERO; LANES];
-            let chunks = values.as_chunks::<LANES>().0.iter().zip(rules.as_chunks::<LANES>().0);
-            for ((values, rules), accepted) in chunks.zip(accepted.as_chunks::<LANES>().0) {
+            let (values, rules) = (&composite[row * n_chunks..][..n_chunks], &finish[row * n_chunks..][..n_chunks]);
+            for ((values, rules), accepted) in values.iter().zip(rules).zip(accepted) {
                 for lane in 0..LANES {
                     let value = S::times(S::times(values[lane], rules[lane]), accepted[lane]);
                     lanes[lane] = S::plus(lanes[lane], value);
@@ -450,7 +524,7 @@ impl<S: Semiring> Merge<'_, S> {
         for (set, types) in grammar.fill_sets.iter().enumerate() {
             target[layout.filling.start + set] = Self::sum_types(target, layout.closed.start, types);
         }
-        if !self.is_whole && grammar.options.discontinuity != crate::grammar::Discontinuity::None {
+        if self.keeps.open && grammar.options.discontinuity != crate::grammar::Discontinuity::None {
             self.finish_open(target, live);
         }
     }
@@ -462,22 +536,25 @@ impl<S: Semiring> Merge<'_, S> {
     /// Everything open, by the slot type that accepts it.
     fn finish_open(&self, target: &mut [S::Value], live: &mut Live) {
         let (grammar, layout) = (self.grammar, self.layout);
-        let width = grammar.n_columns;
+        let n_chunks = grammar.n_columns / LANES;
         let (before, open) = target.split_at_mut(layout.open.start);
         open.fill(S::ZERO);
+        let open = open.as_chunks_mut::<LANES>().0;
         let is_open = grammar.options.discontinuity == crate::grammar::Discontinuity::Open;
-        if is_open && (live.composite[0] || live.composite[1]) {
+        for side in (0..2).filter(|&side| is_open && live.composite[side]) {
             live.open = true;
-            let sides = (0..2).filter(|&side| live.composite[side]).map(|side| &before[layout.composite[side].clone()]);
-            for composite in sides {
-                for &slot in &grammar.composable {
-                    let to = &mut open[slot as usize * width..][..width];
-                    for &row in &grammar.accepted_rows[slot as usize] {
-                        let from = &composite[row as usize * width..][..width];
-                        for (to, &from) in to.iter_mut().zip(from) {
-                            *to = S::plus(*to, from);
+            let composite = before[layout.composite[side].clone()].as_chunks::<LANES>().0;
+            for &slot in &grammar.composable {
+                let rows = &grammar.accepted_rows[slot as usize];
+                for (chunk, to) in open[slot as usize * n_chunks..][..n_chunks].iter_mut().enumerate() {
+                    let mut sums = *to;
+                    for &row in rows {
+                        let from = &composite[row as usize * n_chunks + chunk];
+                        for lane in 0..LANES {
+                            sums[lane] = S::plus(sums[lane], from[lane]);
                         }
                     }
+                    *to = sums;
                 }
             }
         }
@@ -485,7 +562,8 @@ impl<S: Semiring> Merge<'_, S> {
             if value != S::ZERO {
                 live.open = true;
                 for &slot in &grammar.accepting[result.index()] {
-                    Self::add(open, slot as usize * width + column as usize, value);
+                    let to = &mut open[slot as usize * n_chunks + column as usize / LANES][column as usize % LANES];
+                    *to = S::plus(*to, value);
                 }
             }
         };

@@ -53,20 +53,20 @@ fn figure_1_the_capital_of_states_that_new_york_borders() {
         Discontinuity::None,
         "answer(capital(loc_2(state(next_to_1(stateid('new york'))))))",
         expect![[r#"
-            0..11                      join                 answer(capital(loc_2(state(next_to_1(stateid('new york'))))))  CitiesOfMany
+            0..11                      join                 answer(capital(loc_2(state(next_to_1(stateid('new york'))))))  Cities
               0..3 What is the         -
-              3..11                    join                 capital(loc_2(state(next_to_1(stateid('new york')))))          CitiesOfMany
-                3..4 capital           capital              capital(_)                                                     WithinMany -> CitiesOfMany
-                4..11                  join                 loc_2(state(next_to_1(stateid('new york'))))                   WithinMany
-                  4..5 of              loc_2                loc_2(_)                                                       States -> WithinMany
-                  5..11                join                 state(next_to_1(stateid('new york')))                          StatesOfOne
-                    5..7               join                 state(_)                                                       BorderingOne -> StatesOfOne
-                      5..6 states      state                state(_)                                                       BorderingOne -> StatesOfOne
+              3..11                    join                 capital(loc_2(state(next_to_1(stateid('new york')))))          Cities
+                3..4 capital           capital              capital(_)                                                     WithinState -> Cities
+                4..11                  join                 loc_2(state(next_to_1(stateid('new york'))))                   WithinState
+                  4..5 of              loc_2                loc_2(_)                                                       SomeStates -> WithinState
+                  5..11                join                 state(next_to_1(stateid('new york')))                          States
+                    5..7               join                 state(_)                                                       Bordering -> States
+                      5..6 states      state                state(_)                                                       Bordering -> States
                       6..7 that        -
-                    7..11              join                 next_to_1(stateid('new york'))                                 BorderingOne
+                    7..11              join                 next_to_1(stateid('new york'))                                 Bordering
                       7..9 New York    stateid('new york')  stateid('new york')                                            State
-                      9..11            join                 next_to_1(_)                                                   State -> BorderingOne
-                        9..10 borders  next_to_1            next_to_1(_)                                                   State -> BorderingOne
+                      9..11            join                 next_to_1(_)                                                   SomeStates -> Bordering
+                        9..10 borders  next_to_1            next_to_1(_)                                                   SomeStates -> Bordering
                         10..11 ?       -
         "#]],
     );
@@ -79,8 +79,8 @@ fn figure_3_a_function_between_another_and_its_argument() {
     let program = "answer(largest_one(population_1(state(all))))";
     check("geo", text, &leaves, Discontinuity::Ternary, program, expect![[r#"
         0..7                   join          answer(largest_one(population_1(state(all))))  State
-          0..4                 join          state(all)                                     StatesOfOne
-            0..1 State         state         state(all)                                     StatesOfOne
+          0..4                 join          state(all)                                     States
+            0..1 State         state         state(all)                                     States
             1..4 that has the  -
           4..7                 join          largest_one(population_1(_))                   States -> State
             4..5 most          largest_one   largest_one(_)                                 NumbersOfStates -> State
@@ -156,6 +156,20 @@ fn figure_5_connectives_take_the_left_argument_first() {
         ],
         Discontinuity::None,
         "i_after(i_walk(i_right), i_twice(i_turn(i_left, i_opposite)))",
-        expect![[""]],
+        expect![[r#"
+            0..7                   join        i_after(i_walk(i_right), i_twice(i_turn(i_left, i_opposite)))  Sequence
+              0..3                 join        i_after(i_walk(i_right), _)                                    Command -> Sequence
+                0..2               join        i_walk(i_right)                                                Action
+                  0..1 Walk        i_walk      i_walk(_)                                                      Direction -> Action
+                  1..2 right       i_right     i_right                                                        Direction
+                2..3 after         i_after     i_after(_, _)                                                  Command, Command -> Sequence
+              3..7                 join        i_twice(i_turn(i_left, i_opposite))                            Repeated
+                3..6               join        i_turn(i_left, i_opposite)                                     Action
+                  3..5             join        i_turn(_, i_opposite)                                          Direction -> Action
+                    3..4 turn      i_turn      i_turn(_, _)                                                   Direction, Manner -> Action
+                    4..5 opposite  i_opposite  i_opposite                                                     Manner
+                  5..6 left        i_left      i_left                                                         Direction
+                6..7 twice         i_twice     i_twice(_)                                                     Action -> Repeated
+        "#]],
     );
 }
