@@ -48,7 +48,7 @@ impl Case {
 
     fn input(&self) -> Input<'_> {
         let scores = Scores { leaves: &self.leaves, rules: &self.rules, joins: &[] };
-        Input { domain: &self.domain, grammar: &self.grammar, lattice: &self.lattice, scores }
+        Input::new(&self.domain, &self.grammar, &self.lattice, scores).unwrap()
     }
 }
 

@@ -49,7 +49,8 @@ impl Candidates {
             .constants()
             .iter_enumerated()
             .filter(|(id, constant)| {
-                constant.kind == Kind::Predicate && domain.frames_of(*id).any(|(_, frame)| frame.state.is_some())
+                constant.kind == Kind::Predicate
+                    && domain.frames_of(*id).any(|(_, frame)| frame.state.is_some())
             })
             .map(|(id, _)| id)
             .collect();
@@ -61,7 +62,11 @@ impl Candidates {
         }));
         if self.predicates == Licence::Anywhere {
             for span in self.spans(domain, utterance, &matches) {
-                leaves.extend(predicates.iter().map(|&constant| Leaf { start: span.start, end: span.end, constant }));
+                leaves.extend(predicates.iter().map(|&constant| Leaf {
+                    start: span.start,
+                    end: span.end,
+                    constant,
+                }));
             }
         }
         leaves.sort_unstable();
@@ -75,7 +80,10 @@ impl Candidates {
         // In "hudson river" the shorter "hudson" says the same river: there the other word is free.
         let says_less = |found: &Match| {
             let same = |other: &&Match| other.constant == found.constant && other.source == Source::Name;
-            matches.iter().filter(same).any(|other| other.span != found.span && found.span.contains(other.span))
+            matches
+                .iter()
+                .filter(same)
+                .any(|other| other.span != found.span && found.span.contains(other.span))
         };
         let names: Vec<Span> = matches
             .iter()
@@ -125,7 +133,8 @@ mod tests {
         let domain = spanwise_domains::load::load("geo").unwrap();
         let utterance = Utterance::new(text);
         let lattice = candidates.lattice(&domain, &utterance).unwrap();
-        let leaf = |leaf: &Leaf| format!("{}..{} {}", leaf.start, leaf.end, domain.constants()[leaf.constant].name);
+        let leaf =
+            |leaf: &Leaf| format!("{}..{} {}", leaf.start, leaf.end, domain.constants()[leaf.constant].name);
         lattice.leaves().iter().map(leaf).collect::<Vec<_>>().join("; ")
     }
 
@@ -141,7 +150,11 @@ mod tests {
     #[test]
     fn a_word_that_a_name_can_do_without_is_free_for_predicates() {
         let all = shown("the hudson river", Candidates::default());
-        assert!(all.contains("1..2 riverid('hudson')") && all.contains("1..3 riverid('hudson')") && all.contains("2..3 river;"));
+        assert!(
+            all.contains("1..2 riverid('hudson')")
+                && all.contains("1..3 riverid('hudson')")
+                && all.contains("2..3 river;")
+        );
     }
 
     #[test]

@@ -16,8 +16,10 @@ pub const SETTINGS: [(&str, Options); 4] = [
 ];
 
 /// Where predicates may stand, with a name for it.
-pub const LICENCES: [(&str, Licence); 2] =
-    [("predicates on any words", Licence::Anywhere), ("predicates on phrases of the lexicon", Licence::Lexicon)];
+pub const LICENCES: [(&str, Licence); 2] = [
+    ("predicates on any words", Licence::Anywhere),
+    ("predicates on phrases of the lexicon", Licence::Lexicon),
+];
 
 /// Why a program cannot be derived in any setting.
 #[derive(Clone, PartialEq, Debug)]
@@ -48,7 +50,12 @@ impl<'a> Derivability<'a> {
     ///
     /// # Errors
     /// Why there is none.
-    pub fn first_setting(&self, utterance: &Utterance, terms: &Terms, program: TermId) -> Result<usize, Cause> {
+    pub fn first_setting(
+        &self,
+        utterance: &Utterance,
+        terms: &Terms,
+        program: TermId,
+    ) -> Result<usize, Cause> {
         let lattice = self.candidates.lattice(self.domain, utterance).map_err(Cause::Chart)?;
         let mut last = Underivable::Order;
         for (at, grammar) in self.grammars.iter().enumerate() {

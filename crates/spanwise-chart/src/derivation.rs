@@ -81,7 +81,8 @@ impl<'a> BestChart<'a> {
     /// The score of the best derivation through an edge.
     pub(crate) fn through(&self, edge: &Edge) -> f32 {
         let weights: f32 = edge.weights.iter().take_while(|&&at| at != NONE).map(|&at| self.weight(at)).sum();
-        let tails: f32 = edge.tails.iter().take_while(|&&tail| tail != NONE).map(|&tail| self.value(tail)).sum();
+        let tails: f32 =
+            edge.tails.iter().take_while(|&&tail| tail != NONE).map(|&tail| self.value(tail)).sum();
         weights + tails
     }
 
@@ -153,7 +154,8 @@ impl Replay<'_, '_> {
     fn run(mut self, derivation: &Derivation) -> Option<(TermId, SpanTree)> {
         let mut parts: Vec<Option<Part>> = Vec::with_capacity(derivation.nodes.len());
         for step in &derivation.nodes {
-            let [first, second] = step.children.map(|child| parts.get_mut(child as usize).and_then(Option::take));
+            let [first, second] =
+                step.children.map(|child| parts.get_mut(child as usize).and_then(Option::take));
             let part = match (first, second) {
                 (None, _) => self.leaf(step)?,
                 (Some(only), None) => self.pass(step, only)?,
@@ -193,8 +195,10 @@ impl Replay<'_, '_> {
     /// An edge with one tail changes nothing, except where it inserts an implicit constant.
     fn pass(&mut self, step: &Step, part: Part) -> Option<Part> {
         let grammar = self.chart.input.grammar;
-        let rule = step.edge.weights[0].checked_sub(self.edges.rules_at()).filter(|_| step.edge.weights[0] != NONE);
-        let Some(RuleKind::Implicit(frame)) = rule.and_then(|rule| grammar.rules.get(rule as usize)).map(|key| key.kind)
+        let rule =
+            step.edge.weights[0].checked_sub(self.edges.rules_at()).filter(|_| step.edge.weights[0] != NONE);
+        let Some(RuleKind::Implicit(frame)) =
+            rule.and_then(|rule| grammar.rules.get(rule as usize)).map(|key| key.kind)
         else {
             return Some(part);
         };
@@ -214,7 +218,11 @@ impl Replay<'_, '_> {
         let is_function = |symbol: Symbol| {
             matches!(
                 symbol,
-                Symbol::Unary(..) | Symbol::Function(..) | Symbol::Partial(_) | Symbol::Composite(..) | Symbol::List(_)
+                Symbol::Unary(..)
+                    | Symbol::Function(..)
+                    | Symbol::Partial(_)
+                    | Symbol::Composite(..)
+                    | Symbol::List(_)
             )
         };
         let meaning = match symbol {
@@ -246,7 +254,13 @@ impl Replay<'_, '_> {
     }
 
     fn push_null(&mut self, span: Span) -> usize {
-        let node = TreeNode { span, category: Category::Null, children: Vec::new(), program: None, meaning: String::new() };
+        let node = TreeNode {
+            span,
+            category: Category::Null,
+            children: Vec::new(),
+            program: None,
+            meaning: String::new(),
+        };
         self.tree.nodes.push(node);
         self.tree.nodes.len() - 1
     }

@@ -81,7 +81,8 @@ impl Edges<'_> {
 
     fn place(&self, place: usize) -> Symbol {
         let layout = self.layout;
-        let within = |range: &std::ops::Range<usize>| range.contains(&place).then(|| (place - range.start) as u16);
+        let within =
+            |range: &std::ops::Range<usize>| range.contains(&place).then(|| (place - range.start) as u16);
         for usage in &Usage::ALL[1..] {
             if let Some(id) = within(&layout.unary[unary_slot(*usage)]) {
                 return Symbol::Unary(*usage, id);
@@ -96,7 +97,8 @@ impl Edges<'_> {
                 return Symbol::Composite(side, at / width, at % width);
             }
         }
-        let simple: [(&std::ops::Range<usize>, fn(u16) -> Symbol); 8] = [
+        type Kind<'r> = (&'r std::ops::Range<usize>, fn(u16) -> Symbol);
+        let simple: [Kind<'_>; 8] = [
             (&layout.leaf_closed, Symbol::LeafClosed),
             (&layout.element, Symbol::Element),
             (&layout.list, Symbol::List),
@@ -183,7 +185,13 @@ impl Edges<'_> {
     }
 
     /// A pair of a function and its argument, in the order of the words.
-    fn pair(&self, (p, split, q): (usize, usize, usize), side: Side, function: usize, argument: usize) -> [Node; 2] {
+    fn pair(
+        &self,
+        (p, split, q): (usize, usize, usize),
+        side: Side,
+        function: usize,
+        argument: usize,
+    ) -> [Node; 2] {
         let (left, right) = (self.lattice.cell(p, split), self.lattice.cell(split, q));
         match side {
             Side::Right => [self.node(left, function), self.node(right, argument)],
@@ -211,19 +219,25 @@ impl Edges<'_> {
                     let tails = self.pair(at, side, function, layout.accepted.start + unary.slot as usize);
                     found.push(Edge { tails, weights: self.merged(unary.apply[side as usize], cell) });
                 }
-                for (acc, gathering) in grammar.gatherings.iter().enumerate().filter(|(_, g)| g.result == ty) {
+                for (acc, gathering) in grammar.gatherings.iter().enumerate().filter(|(_, g)| g.result == ty)
+                {
                     let over = layout.accepted.start + gathering.over as usize;
                     let tails = self.pair(at, side, layout.list.start + acc, over);
                     found.push(Edge { tails, weights: self.merged(gathering.apply[side as usize], cell) });
                 }
                 // The composite is the part that is not on the side of the argument.
                 let width = if side == Side::Right { split - p } else { q - split };
-                if let Some(row) = grammar.row_of[ty.index()].filter(|_| is_discontinuous && width <= MAX_OPEN) {
+                if let Some(row) =
+                    grammar.row_of[ty.index()].filter(|_| is_discontinuous && width <= MAX_OPEN)
+                {
                     for column in 0..grammar.slot_types.len() {
                         let place = row as usize * grammar.n_columns + column;
                         let function = layout.composite[side as usize].start + place;
                         let tails = self.pair(at, side, function, layout.accepted.start + column);
-                        found.push(Edge { tails, weights: self.merged(grammar.finish[side as usize][place], cell) });
+                        found.push(Edge {
+                            tails,
+                            weights: self.merged(grammar.finish[side as usize][place], cell),
+                        });
                     }
                 }
             }
@@ -265,7 +279,8 @@ impl Edges<'_> {
 
     fn composites(&self, p: usize, q: usize, own_side: Side, row: u16, column: u16, found: &mut Vec<Edge>) {
         let (grammar, layout) = (self.grammar, self.layout);
-        if column as usize >= grammar.slot_types.len() || grammar.options.discontinuity == Discontinuity::None {
+        if column as usize >= grammar.slot_types.len() || grammar.options.discontinuity == Discontinuity::None
+        {
             return;
         }
         let cell = self.lattice.cell(p, q);
@@ -274,7 +289,9 @@ impl Edges<'_> {
         let result = grammar.result_rows[row as usize];
         for split in p + 1..q {
             // Slots that nothing open can fill have no row of their own.
-            let composing = grammar.composing[row as usize].iter().map(|&id| (id as usize, &grammar.unaries[id as usize]));
+            let composing = grammar.composing[row as usize]
+                .iter()
+                .map(|&(id, _)| (id as usize, &grammar.unaries[id as usize]));
             for (id, unary) in composing {
                 debug_assert_eq!(unary.result, result);
                 let function = layout.unary[unary_slot(usage)].start + id;
@@ -287,7 +304,8 @@ impl Edges<'_> {
 
     fn opens(&self, p: usize, q: usize, slot: u16, column: u16, found: &mut Vec<Edge>) {
         let (grammar, layout) = (self.grammar, self.layout);
-        if column as usize >= grammar.slot_types.len() || grammar.options.discontinuity == Discontinuity::None {
+        if column as usize >= grammar.slot_types.len() || grammar.options.discontinuity == Discontinuity::None
+        {
             return;
         }
         let cell = self.lattice.cell(p, q);
@@ -296,7 +314,8 @@ impl Edges<'_> {
         if is_open {
             for side in [0, 1] {
                 for &row in &grammar.accepted_rows[slot as usize] {
-                    let place = layout.composite[side].start + row as usize * grammar.n_columns + column as usize;
+                    let place =
+                        layout.composite[side].start + row as usize * grammar.n_columns + column as usize;
                     found.push(self.one(cell, place, NONE));
                 }
             }

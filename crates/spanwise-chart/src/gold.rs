@@ -10,7 +10,8 @@
 //! holds the derivations of the first.
 
 use crate::grammar::{
-    Discontinuity, Grammar, LeafSymbol, N_USAGES, PartialSymbol, RuleKey, RuleKind, Side, Usage, commutes, first_accepting,
+    Discontinuity, Grammar, LeafSymbol, N_USAGES, PartialSymbol, RuleKey, RuleKind, Side, Usage, commutes,
+    first_accepting,
 };
 use crate::hypergraph::{Edge, Hypergraph, NONE};
 use crate::lattice::Lattice;
@@ -128,8 +129,12 @@ fn reason(grammar: &Grammar, lattice: &Lattice, domain: &Domain, analysis: &Anal
         return Underivable::Unsaid(unsaid);
     }
     for &(constant, n) in &uses {
-        let mut spans: Vec<(u32, u32)> =
-            lattice.leaves().iter().filter(|leaf| leaf.constant == constant).map(|leaf| (leaf.end, leaf.start)).collect();
+        let mut spans: Vec<(u32, u32)> = lattice
+            .leaves()
+            .iter()
+            .filter(|leaf| leaf.constant == constant)
+            .map(|leaf| (leaf.end, leaf.start))
+            .collect();
         // The most runs of words that do not overlap: always take the one that ends first.
         spans.sort_unstable();
         let mut apart = 0;
@@ -182,7 +187,13 @@ struct Builder<'a> {
 type Made = Vec<(Item, Edge)>;
 
 impl<'a> Builder<'a> {
-    fn new(domain: &'a Domain, grammar: &'a Grammar, lattice: &'a Lattice, analysis: &'a Analysis, joins: Joins) -> Self {
+    fn new(
+        domain: &'a Domain,
+        grammar: &'a Grammar,
+        lattice: &'a Lattice,
+        analysis: &'a Analysis,
+        joins: Joins,
+    ) -> Self {
         let cells = vec![HashMap::new(); lattice.n_cells()];
         Self { domain, grammar, lattice, analysis, joins, cells, graph: Hypergraph::default() }
     }
@@ -268,7 +279,9 @@ impl<'a> Builder<'a> {
             let items: Vec<(Item, Usage)> = match self.grammar.leaf_symbol[frame.index()] {
                 LeafSymbol::Dead => Vec::new(),
                 LeafSymbol::Closed(_) => vec![(Item::Leaf(node), Usage::Closed)],
-                LeafSymbol::Unary(_) => Usage::ALL[1..].iter().map(|&usage| (Item::Unary(node, usage), usage)).collect(),
+                LeafSymbol::Unary(_) => {
+                    Usage::ALL[1..].iter().map(|&usage| (Item::Unary(node, usage), usage)).collect()
+                }
                 LeafSymbol::Function(_) => {
                     vec![
                         (Item::Function(node, Side::Left), Usage::ApplyLeft),
@@ -308,9 +321,9 @@ impl<'a> Builder<'a> {
             },
             Node::Gather { accumulator, elements, over } => {
                 let gathering = &self.grammar.gatherings[*accumulator];
-                for at in 0..elements.len().saturating_sub(1) {
+                for (at, &element) in elements.iter().enumerate().take(elements.len().saturating_sub(1)) {
                     let rest = Item::List(node, at as u16 + 1);
-                    if let Some(tails) = pair.words(Item::Leaf(elements[at] as u16), rest) {
+                    if let Some(tails) = pair.words(Item::Leaf(element as u16), rest) {
                         let weights = self.merged(gathering.gather, cell);
                         made.push((Item::List(node, at as u16), Edge { tails, weights }));
                     }
@@ -364,7 +377,8 @@ impl<'a> Builder<'a> {
         let result = self.domain.frame(frame).result;
         for side in [Side::Left, Side::Right] {
             for missing in node..self.analysis.nodes.len() as u16 {
-                let Some(tails) = pair.get(side, Item::Composite(node, missing, side), Item::Closed(missing)) else {
+                let Some(tails) = pair.get(side, Item::Composite(node, missing, side), Item::Closed(missing))
+                else {
                     continue;
                 };
                 let slot = self.slot_of(missing);
@@ -386,7 +400,15 @@ impl<'a> Builder<'a> {
         })
     }
 
-    fn fill_slots(&self, pair: &Pair<'_>, node: u16, frame: FrameId, args: &[usize], cell: usize, made: &mut Made) {
+    fn fill_slots(
+        &self,
+        pair: &Pair<'_>,
+        node: u16,
+        frame: FrameId,
+        args: &[usize],
+        cell: usize,
+        made: &mut Made,
+    ) {
         let used = self.domain.frame(frame);
         for side in [Side::Left, Side::Right] {
             for (slot, &arg) in args.iter().enumerate() {
@@ -394,7 +416,8 @@ impl<'a> Builder<'a> {
                 let mut step = |from: Item, symbol: &PartialSymbol| {
                     let Some(tails) = pair.get(side, from, Item::Closed(arg as u16)) else { return };
                     let first = first_accepting(self.domain, &used.slots, symbol.filled, argument);
-                    let is_spurious = side == Side::Right && commutes(self.domain, &used.slots, symbol, argument, slot);
+                    let is_spurious =
+                        side == Side::Right && commutes(self.domain, &used.slots, symbol, argument, slot);
                     let rule = self.key(RuleKind::Apply, used.slots[slot], used.result, side);
                     let Some(rule) = rule.filter(|_| first == Some(slot) && !is_spurious) else { return };
                     let filled = symbol.filled | 1 << slot;
@@ -438,7 +461,8 @@ impl<'a> Builder<'a> {
         let mut raw: Vec<(u16, Vec<Edge>)> = Vec::new();
         for (node, kind) in self.analysis.nodes.iter().enumerate() {
             let node = node as u16;
-            let mut edges: Vec<Edge> = items.get(&Item::Raw(node)).map(|&known| self.one(known, NONE)).into_iter().collect();
+            let mut edges: Vec<Edge> =
+                items.get(&Item::Raw(node)).map(|&known| self.one(known, NONE)).into_iter().collect();
             if let Node::Gather { accumulator, over: None, .. } = kind {
                 let close = self.grammar.gatherings[*accumulator].close;
                 if let (Some(&list), Some(close)) = (items.get(&Item::List(node, 0)), close) {
@@ -450,7 +474,10 @@ impl<'a> Builder<'a> {
         for (node, edges) in &raw {
             made.extend(edges.iter().map(|&edge| (Item::Closed(*node), edge)));
             let Some((constant, frame, args)) = self.constant(*node) else { continue };
-            if !self.domain.constants()[constant].implicit || args.len() != 1 || !self.grammar.options().implicit {
+            if !self.domain.constants()[constant].implicit
+                || args.len() != 1
+                || !self.grammar.options().implicit
+            {
                 continue;
             }
             let used = self.domain.frame(frame);
@@ -475,8 +502,12 @@ impl<'a> Builder<'a> {
         known.sort_unstable();
         for (item, number) in known {
             let open = match item {
-                Item::Unary(node, Usage::Inner) => self.constant(node).map(|(_, _, args)| (node, args[0] as u16)),
-                Item::Composite(node, missing, _) if discontinuity == Discontinuity::Open => Some((node, missing)),
+                Item::Unary(node, Usage::Inner) => {
+                    self.constant(node).map(|(_, _, args)| (node, args[0] as u16))
+                }
+                Item::Composite(node, missing, _) if discontinuity == Discontinuity::Open => {
+                    Some((node, missing))
+                }
                 Item::Partial(node, filled, _) if discontinuity == Discontinuity::Open => {
                     self.constant(node).and_then(|(_, _, args)| {
                         let mut free = (0..args.len()).filter(|slot| filled >> slot & 1 == 0);

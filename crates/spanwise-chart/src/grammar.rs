@@ -212,8 +212,8 @@ pub struct Grammar {
     pub(crate) giving: Vec<Vec<u16>>,
     /// Slots of leaves that something open could be given to.
     pub(crate) composable: Vec<u16>,
-    /// For each row, the leaves that give it and that something open could be given to.
-    pub(crate) composing: Vec<Vec<u16>>,
+    /// For each row, the leaves that give it and that something open could be given to, with their slots.
+    pub(crate) composing: Vec<Vec<(u16, u16)>>,
     /// Slots and result of functions with several slots.
     pub(crate) functions: Vec<(Vec<TypeId>, TypeId)>,
     pub(crate) function_of: HashMap<(Vec<TypeId>, TypeId), u16>,
@@ -303,7 +303,8 @@ impl Grammar {
         grammar.open_composites(domain);
         grammar.root(domain);
         grammar.layout = Layout::new(&grammar);
-        grammar.leaf_places = domain.constants().iter().map(|constant| grammar.places(&constant.frames)).collect();
+        grammar.leaf_places =
+            domain.constants().iter().map(|constant| grammar.places(&constant.frames)).collect();
         grammar
     }
 
@@ -469,7 +470,11 @@ impl Grammar {
                 FillResult::Done(result)
             } else {
                 let last_left = (side == Side::Left).then_some(slot as u8);
-                FillResult::Partial(self.partial(PartialSymbol { function: symbol.function, filled, last_left }))
+                FillResult::Partial(self.partial(PartialSymbol {
+                    function: symbol.function,
+                    filled,
+                    last_left,
+                }))
             };
             let argument = self.fill_set(types);
             found.push(Fill { from, argument, to, rule });
@@ -543,7 +548,8 @@ impl Grammar {
         }
         self.n_columns = self.slot_types.len().next_multiple_of(LANES);
         for slot in 0..self.slot_types.len() {
-            let accepts = |&row: &u16| domain.types().is_subtype(self.result_rows[row as usize], self.slot_types[slot]);
+            let accepts =
+                |&row: &u16| domain.types().is_subtype(self.result_rows[row as usize], self.slot_types[slot]);
             let rows: Vec<u16> = (0..self.result_rows.len() as u16).filter(accepts).collect();
             self.accepted_rows.push(rows);
         }
@@ -557,8 +563,10 @@ impl Grammar {
                 let unary = &self.unaries[id as usize];
                 unary.result == self.result_rows[row] && !self.accepted_rows[unary.slot as usize].is_empty()
             };
-            let unaries: Vec<u16> = (0..self.unaries.len() as u16).filter(composes).collect();
-            self.composable.extend(unaries.iter().map(|&id| self.unaries[id as usize].slot));
+            let with_slot = |id: u16| (id, self.unaries[id as usize].slot);
+            let unaries: Vec<(u16, u16)> =
+                (0..self.unaries.len() as u16).filter(composes).map(with_slot).collect();
+            self.composable.extend(unaries.iter().map(|&(_, slot)| slot));
             self.composing.push(unaries);
         }
         self.composable.sort_unstable();
@@ -590,13 +598,24 @@ impl Grammar {
 }
 
 /// The first open slot that accepts an argument.
-pub(crate) fn first_accepting(domain: &Domain, slots: &[TypeId], filled: u16, argument: TypeId) -> Option<usize> {
+pub(crate) fn first_accepting(
+    domain: &Domain,
+    slots: &[TypeId],
+    filled: u16,
+    argument: TypeId,
+) -> Option<usize> {
     (0..slots.len()).find(|&slot| filled >> slot & 1 == 0 && domain.types().is_subtype(argument, slots[slot]))
 }
 
 /// Whether an argument from the right would have filled the same slot before the last one from the left came:
 /// then that order is the normal one and this one is not.
-pub(crate) fn commutes(domain: &Domain, slots: &[TypeId], symbol: &PartialSymbol, argument: TypeId, slot: usize) -> bool {
+pub(crate) fn commutes(
+    domain: &Domain,
+    slots: &[TypeId],
+    symbol: &PartialSymbol,
+    argument: TypeId,
+    slot: usize,
+) -> bool {
     symbol.last_left.is_some_and(|last| {
         let before = symbol.filled & !(1 << last);
         first_accepting(domain, slots, before, argument) == Some(slot)

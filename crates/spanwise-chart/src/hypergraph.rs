@@ -165,7 +165,9 @@ impl Hypergraph {
         let mut todo = vec![(inside.len() - 1) as u32];
         while let Some(node) = todo.pop() {
             let edges = self.edges(node).iter();
-            let best = edges.copied().find(|edge| Self::value::<Max>(edge, &inside, scores) == inside[node as usize]);
+            let best = edges
+                .copied()
+                .find(|edge| Self::value::<Max>(edge, &inside, scores) == inside[node as usize]);
             let edge = best.expect("the value of a node is that of one of its edges");
             todo.extend(edge.tails.iter().rev().copied().filter(|&tail| tail != NONE));
             chosen.push((node, edge));
@@ -190,8 +192,8 @@ mod tests {
                 if length == 1 {
                     graph.push_edge(Edge::leaf(start as u32));
                 }
-                for split in start + 1..end {
-                    let tails = [node[start][split], node[split][end]];
+                for (split, row) in node.iter().enumerate().take(end).skip(start + 1) {
+                    let tails = [node[start][split], row[end]];
                     graph.push_edge(Edge { tails, weights: [(n + length) as u32, NONE, NONE] });
                 }
             }

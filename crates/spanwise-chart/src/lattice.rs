@@ -7,13 +7,15 @@ use spanwise_lang::ConstantId;
 /// Most words of an utterance.
 pub const MAX_TOKENS: usize = 5_000;
 /// Most positions at which a constant may start; the chart's tables grow with the square of it.
-pub const MAX_POSITIONS: usize = 600;
+pub const MAX_POSITIONS: usize = 300;
 
 /// What is wrong with the input of a chart.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum ChartError {
     /// A score that is not a number, or plus infinity.
-    #[error("the {what} score at {index} is {value}; expected a number, or minus infinity for what is impossible")]
+    #[error(
+        "the {what} score at {index} is {value}; expected a number, or minus infinity for what is impossible"
+    )]
     BadScore {
         /// Which scores.
         what: &'static str,
@@ -164,7 +166,10 @@ impl Lattice {
     /// Leaves that start at `p` and whose first possible end is the boundary `q`, as numbers.
     pub(crate) fn leaves_ending(&self, p: usize, q: usize) -> impl Iterator<Item = usize> + '_ {
         let from = self.starting[p].partition_point(|&(end, _)| (end as usize) < q);
-        self.starting[p][from..].iter().take_while(move |&&(end, _)| end as usize == q).map(|&(_, id)| id as usize)
+        self.starting[p][from..]
+            .iter()
+            .take_while(move |&&(end, _)| end as usize == q)
+            .map(|&(_, id)| id as usize)
     }
 
     /// Leaves that start at `p` and can be followed by nothing but words without meaning up to `q`.
@@ -200,8 +205,7 @@ impl Scores<'_> {
             if scores.len() != expected {
                 return Err(ChartError::WrongLength { what, expected, found: scores.len() });
             }
-            // NaN and plus infinity fail this comparison, minus infinity does not.
-            if let Some(index) = scores.iter().position(|&score| !(score < f32::INFINITY)) {
+            if let Some(index) = scores.iter().position(|&score| score.is_nan() || score == f32::INFINITY) {
                 return Err(ChartError::BadScore { what, index, value: scores[index] });
             }
         }
@@ -233,7 +237,11 @@ impl Gradient {
 
     /// Adds `factor` times another gradient of the same shape.
     pub fn add_scaled(&mut self, other: &Self, factor: f32) {
-        let pairs = [(&mut self.leaves, &other.leaves), (&mut self.rules, &other.rules), (&mut self.joins, &other.joins)];
+        let pairs = [
+            (&mut self.leaves, &other.leaves),
+            (&mut self.rules, &other.rules),
+            (&mut self.joins, &other.joins),
+        ];
         for (mine, theirs) in pairs {
             for (a, b) in mine.iter_mut().zip(theirs) {
                 *a += factor * b;

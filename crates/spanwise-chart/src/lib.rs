@@ -3,12 +3,12 @@
 //! Scores come in as plain arrays; trees, programs, partition functions and gradients go out. Nothing here
 //! knows a tensor, a data set or a predicate by name.
 
-pub mod gold;
-pub mod grammar;
 pub mod candidates;
 pub mod derivable;
 pub mod derivation;
 mod edges;
+pub mod gold;
+pub mod grammar;
 pub mod hypergraph;
 pub mod kbest;
 pub mod lattice;

@@ -29,11 +29,15 @@ pub struct Loss<G> {
 pub fn crf(input: &Input<'_>, rules: &RuleValues<Sum>, gold: &GoldChart) -> Option<Loss<Gradient>> {
     let (log_z, mut gradient) = marginals(input, rules)?;
     let scores = input.scores;
-    let flat: Vec<f64> = [scores.leaves, scores.rules, scores.joins].concat().into_iter().map(f64::from).collect();
+    let flat: Vec<f64> =
+        [scores.leaves, scores.rules, scores.joins].concat().into_iter().map(f64::from).collect();
     let (log_gold, expected) = gold.graph().marginals(&flat)?;
     gradient.add_scaled(&unflatten(input, &expected), -1.0);
     let value = log_z - log_gold;
-    debug_assert!(value > -1e-3 * log_z.abs().max(1.0), "a program is more likely than all programs: {value}");
+    debug_assert!(
+        value > -1e-3 * log_z.abs().max(1.0),
+        "a program is more likely than all programs: {value}"
+    );
     Some(Loss { value: value.max(0.0), gradient })
 }
 
@@ -42,7 +46,8 @@ pub fn crf(input: &Input<'_>, rules: &RuleValues<Sum>, gold: &GoldChart) -> Opti
 pub fn posterior(input: &Input<'_>, log_z: f64, gold: &GoldChart) -> f64 {
     use crate::semiring::LogSum;
     let scores = input.scores;
-    let flat: Vec<f64> = [scores.leaves, scores.rules, scores.joins].concat().into_iter().map(f64::from).collect();
+    let flat: Vec<f64> =
+        [scores.leaves, scores.rules, scores.joins].concat().into_iter().map(f64::from).collect();
     let inside = gold.graph().inside::<LogSum>(&flat);
     inside.last().map_or(0.0, |log_gold| (log_gold - log_z).exp().min(1.0))
 }
@@ -65,7 +70,12 @@ pub fn cross_entropy(scores: &PaperScores, tree: &SpanTree) -> Loss<Vec<f32>> {
 /// the likelihood that the paper replaces by its largest summand. The chart must have been built with
 /// [`crate::gold::Joins::Tree`] over `lattice`. `None` when no tree has a probability above zero.
 #[must_use]
-pub fn marginal(scores: &PaperScores, lattice: &Lattice, n_rules: usize, gold: &GoldChart) -> Option<Loss<Vec<f32>>> {
+pub fn marginal(
+    scores: &PaperScores,
+    lattice: &Lattice,
+    n_rules: usize,
+    gold: &GoldChart,
+) -> Option<Loss<Vec<f32>>> {
     let places = Places { scores, lattice };
     let mut flat = vec![0.0; lattice.leaves().len() * N_USAGES + n_rules + lattice.n_cells() + 1];
     for (at, value) in flat.iter_mut().enumerate() {

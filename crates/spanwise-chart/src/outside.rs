@@ -43,7 +43,10 @@ pub fn log_partition(input: &Input<'_>, rules: &RuleValues<Sum>) -> Option<f64> 
 pub(crate) fn scales(input: &Input<'_>) -> Vec<f64> {
     let n = input.lattice.n_positions();
     let best = |p: usize| {
-        let leaves = input.lattice.leaves_within(p, n).flat_map(|leaf| &input.scores.leaves[leaf * N_USAGES..][..N_USAGES]);
+        let leaves = input
+            .lattice
+            .leaves_within(p, n)
+            .flat_map(|leaf| &input.scores.leaves[leaf * N_USAGES..][..N_USAGES]);
         let best = leaves.fold(f32::NEG_INFINITY, |best, &score| if score > best { score } else { best });
         if best == f32::NEG_INFINITY { 0.0 } else { f64::from(best) }
     };
@@ -60,7 +63,8 @@ fn slow_graph(input: &Input<'_>, layout: &Layout) -> Option<(f64, Vec<f64>)> {
         has_joins: !input.scores.joins.is_empty(),
     };
     let scores = input.scores;
-    let flat: Vec<f64> = [scores.leaves, scores.rules, scores.joins].concat().into_iter().map(f64::from).collect();
+    let flat: Vec<f64> =
+        [scores.leaves, scores.rules, scores.joins].concat().into_iter().map(f64::from).collect();
     edges.graph().0.marginals(&flat)
 }
 
@@ -138,7 +142,10 @@ impl<'a> Backward<'a> {
         let own = &mut rest[..storage.len(at)];
         let values = &chart.values[storage.start(at)..][..storage.len(at)];
         let keeps_open = q - p < lattice.n_positions() && q - p <= MAX_OPEN;
-        if keeps_open && self.input.grammar.options.discontinuity != Discontinuity::None && chart.live[at].open {
+        if keeps_open
+            && self.input.grammar.options.discontinuity != Discontinuity::None
+            && chart.live[at].open
+        {
             self.open(values, own, chart.live[at]);
         }
         self.finish(values, own);
@@ -176,7 +183,10 @@ impl<'a> Backward<'a> {
             }
         }
         let slope = |column: u16, result: TypeId| -> f64 {
-            grammar.accepting[result.index()].iter().map(|&slot| open[slot as usize * width + column as usize]).sum()
+            grammar.accepting[result.index()]
+                .iter()
+                .map(|&slot| open[slot as usize * width + column as usize])
+                .sum()
         };
         for (id, unary) in grammar.unaries.iter().enumerate() {
             let at = layout.unary[unary_slot(Usage::Inner)].start + id;
@@ -185,7 +195,8 @@ impl<'a> Backward<'a> {
             }
         }
         for &(partial, column, row) in grammar.open_partials.iter().filter(|_| is_open) {
-            before[layout.partial.start + partial as usize] += slope(column, grammar.result_rows[row as usize]);
+            before[layout.partial.start + partial as usize] +=
+                slope(column, grammar.result_rows[row as usize]);
         }
     }
 
@@ -212,7 +223,8 @@ impl<'a> Backward<'a> {
         }
         for (id, gathering) in grammar.gatherings.iter_enumerated() {
             if let Some(close) = gathering.close {
-                let slope = own[layout.raw.start + gathering.result.index()] * self.rules.rules[close as usize];
+                let slope =
+                    own[layout.raw.start + gathering.result.index()] * self.rules.rules[close as usize];
                 own[layout.list.start + id.index()] += slope;
                 self.rule_counts[close as usize] += slope * values[layout.list.start + id.index()];
             }
@@ -227,7 +239,14 @@ impl<'a> Backward<'a> {
     }
 
     /// Undoes one merge; returns the expected number of joins in it.
-    fn merge(&mut self, mut left: Part<'_>, mut right: Part<'_>, own: &[f64], join: f64, keeps_open: bool) -> f64 {
+    fn merge(
+        &mut self,
+        mut left: Part<'_>,
+        mut right: Part<'_>,
+        own: &[f64],
+        join: f64,
+        keeps_open: bool,
+    ) -> f64 {
         let mut share = 0.0;
         if right.live.closed {
             share += self.apply(&mut left, &mut right, Side::Right, own, join);
@@ -253,7 +272,13 @@ impl<'a> Backward<'a> {
     }
 
     /// One product `a * rule * b` that went into something with this slope.
-    fn product(&mut self, slope: f64, rule: u32, a: (&mut Part<'_>, usize), b: (&mut Part<'_>, usize)) -> f64 {
+    fn product(
+        &mut self,
+        slope: f64,
+        rule: u32,
+        a: (&mut Part<'_>, usize),
+        b: (&mut Part<'_>, usize),
+    ) -> f64 {
         let weighted = slope * self.rules.rules[rule as usize];
         let (value_a, value_b) = (a.0.values[a.1], b.0.values[b.1]);
         a.0.slopes[a.1] += weighted * value_b;
@@ -263,7 +288,14 @@ impl<'a> Backward<'a> {
         share
     }
 
-    fn apply(&mut self, function: &mut Part<'_>, argument: &mut Part<'_>, side: Side, own: &[f64], join: f64) -> f64 {
+    fn apply(
+        &mut self,
+        function: &mut Part<'_>,
+        argument: &mut Part<'_>,
+        side: Side,
+        own: &[f64],
+        join: f64,
+    ) -> f64 {
         let layout = &self.chart.layout;
         let usage = if side == Side::Left { Usage::ApplyLeft } else { Usage::ApplyRight };
         let mut share = 0.0;
@@ -279,7 +311,14 @@ impl<'a> Backward<'a> {
         share
     }
 
-    fn fill(&mut self, function: &mut Part<'_>, argument: &mut Part<'_>, side: Side, own: &[f64], join: f64) -> f64 {
+    fn fill(
+        &mut self,
+        function: &mut Part<'_>,
+        argument: &mut Part<'_>,
+        side: Side,
+        own: &[f64],
+        join: f64,
+    ) -> f64 {
         let (layout, grammar) = (&self.chart.layout, self.input.grammar);
         let mut share = 0.0;
         let places = [layout.function[side as usize].start, layout.partial.start];
@@ -293,14 +332,26 @@ impl<'a> Backward<'a> {
                         FillResult::Partial(id) => own[layout.partial.start + id as usize],
                     };
                 if slope != 0.0 && function.values[at] != 0.0 {
-                    share += self.product(slope, rule, (function, at), (argument, layout.filling.start + set as usize));
+                    share += self.product(
+                        slope,
+                        rule,
+                        (function, at),
+                        (argument, layout.filling.start + set as usize),
+                    );
                 }
             }
         }
         share
     }
 
-    fn complete(&mut self, function: &mut Part<'_>, argument: &mut Part<'_>, side: Side, own: &[f64], join: f64) -> f64 {
+    fn complete(
+        &mut self,
+        function: &mut Part<'_>,
+        argument: &mut Part<'_>,
+        side: Side,
+        own: &[f64],
+        join: f64,
+    ) -> f64 {
         let (layout, grammar) = (&self.chart.layout, self.input.grammar);
         let width = grammar.n_columns;
         let mut share = 0.0;
@@ -313,14 +364,22 @@ impl<'a> Backward<'a> {
                 let at = layout.composite[side as usize].start + row * width + column;
                 if function.values[at] != 0.0 {
                     let rule = grammar.finish[side as usize][row * width + column];
-                    share += self.product(slope, rule, (function, at), (argument, layout.accepted.start + column));
+                    share +=
+                        self.product(slope, rule, (function, at), (argument, layout.accepted.start + column));
                 }
             }
         }
         share
     }
 
-    fn compose(&mut self, function: &mut Part<'_>, inner: &mut Part<'_>, side: Side, own: &[f64], join: f64) -> f64 {
+    fn compose(
+        &mut self,
+        function: &mut Part<'_>,
+        inner: &mut Part<'_>,
+        side: Side,
+        own: &[f64],
+        join: f64,
+    ) -> f64 {
         let (layout, grammar) = (&self.chart.layout, self.input.grammar);
         let width = grammar.n_columns;
         let usage = if side == Side::Left { Usage::ComposeLeft } else { Usage::ComposeRight };
@@ -379,7 +438,8 @@ impl<'a> Backward<'a> {
         let offset: f64 = self.chart.scales[p..q].iter().sum();
         for leaf in input.lattice.leaves_ending(p, q) {
             let scores = &input.scores.leaves[leaf * N_USAGES..][..N_USAGES];
-            let values: [f64; N_USAGES] = std::array::from_fn(|usage| Sum::lift(f64::from(scores[usage]) - offset));
+            let values: [f64; N_USAGES] =
+                std::array::from_fn(|usage| Sum::lift(f64::from(scores[usage]) - offset));
             let counts = &mut self.leaves[leaf * N_USAGES..][..N_USAGES];
             for &(place, usage) in &input.grammar.leaf_places[input.lattice.leaves()[leaf].constant.index()] {
                 counts[usage.index()] += own[place as usize] * values[usage.index()];
@@ -395,4 +455,58 @@ fn two_cells(values: &mut [f64], a: usize, b: usize, storage: Storage) -> (&mut 
     let low = &mut before[storage.start(low)..][..storage.len(low)];
     let high = &mut after[..storage.len(high)];
     if a < b { (low, high) } else { (high, low) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::candidates::{Candidates, Licence};
+    use crate::grammar::{Grammar, Options};
+    use crate::lattice::Scores;
+    use crate::typed::Input;
+    use spanwise_core::Utterance;
+
+    /// The loops over arrays against the edges spelled out, on sentences too long for enumeration and long enough
+    /// for composites to reach their limit.
+    #[test]
+    fn the_fast_passes_equal_the_graph_of_the_same_chart() {
+        let sentences = [
+            (
+                "scan",
+                "walk left twice and run around right thrice after look opposite left and jump and turn right twice after walk",
+            ),
+            (
+                "clevr",
+                "how many small red metal balls are left of the big cube and behind the shiny cylinder or the tiny matte block",
+            ),
+            (
+                "geo",
+                "how many rivers in states that border the largest state run through the state with the highest point in the us \
+                     and what rivers in texas run through states that border ohio and the longest river in the state of utah",
+            ),
+        ];
+        for (name, text) in sentences {
+            let domain = spanwise_domains::load::load(name).unwrap();
+            let grammar = Grammar::new(&domain, Options::default());
+            let candidates = Candidates { predicates: Licence::Lexicon, ..Candidates::default() };
+            let lattice = candidates.lattice(&domain, &Utterance::new(text)).unwrap();
+            assert!(lattice.n_positions() >= 14, "{name}: {}", lattice.n_positions());
+            let score = |at: usize, by: f32| (at as f32 * by).sin();
+            let leaves: Vec<f32> = (0..lattice.leaves().len() * N_USAGES).map(|at| score(at, 1.7)).collect();
+            let rules: Vec<f32> = (0..grammar.n_rules()).map(|at| score(at, 2.3)).collect();
+            let joins: Vec<f32> = (0..lattice.n_cells()).map(|at| score(at, 0.9)).collect();
+            let scores = Scores { leaves: &leaves, rules: &rules, joins: &joins };
+            let input = Input::new(&domain, &grammar, &lattice, scores).unwrap();
+            let (log_z, fast) = marginals(&input, &RuleValues::new(&grammar, &rules)).unwrap();
+            let (slow_z, flat) = slow_graph(&input, &grammar.layout).unwrap();
+            assert!((log_z - slow_z).abs() < 1e-6 * slow_z.abs().max(1.0), "{name}: {log_z} {slow_z}");
+            let slow = unflatten(&input, &flat);
+            for (fast, slow) in
+                [(&fast.leaves, &slow.leaves), (&fast.rules, &slow.rules), (&fast.joins, &slow.joins)]
+            {
+                let worst = fast.iter().zip(slow).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+                assert!(worst < 1e-4, "{name}: {worst}");
+            }
+        }
+    }
 }

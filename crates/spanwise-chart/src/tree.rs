@@ -50,7 +50,8 @@ impl SpanTree {
     #[must_use]
     pub fn preorder(&self) -> Vec<(usize, &TreeNode)> {
         let mut order = Vec::with_capacity(self.nodes.len());
-        let mut todo: Vec<(usize, usize)> = self.nodes.len().checked_sub(1).map(|root| (0, root)).into_iter().collect();
+        let mut todo: Vec<(usize, usize)> =
+            self.nodes.len().checked_sub(1).map(|root| (0, root)).into_iter().collect();
         while let Some((depth, at)) = todo.pop() {
             let node = &self.nodes[at];
             order.push((depth, node));
@@ -69,7 +70,8 @@ impl SpanTree {
             let program = node.program.map(|program| terms.display(program).to_string()).unwrap_or_default();
             rows.push([place, node.category.name(domain).into_owned(), program, node.meaning.clone()]);
         }
-        let width = |column: usize| rows.iter().map(|row| row[column].trim_end().chars().count()).max().unwrap_or(0);
+        let width =
+            |column: usize| rows.iter().map(|row| row[column].trim_end().chars().count()).max().unwrap_or(0);
         let widths = [width(0), width(1), width(2)];
         let mut out = String::new();
         for row in &rows {

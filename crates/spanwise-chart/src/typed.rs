@@ -5,7 +5,7 @@
 //! number of rules, with one row operation for every function that could be composed.
 
 use crate::grammar::{Fill, FillResult, Grammar, LANES, N_USAGES, Side, Usage};
-use crate::lattice::{Lattice, Scores};
+use crate::lattice::{ChartError, Lattice, Scores};
 use crate::semiring::{Semiring, give_array, take_array};
 use spanwise_core::Idx;
 use spanwise_lang::Domain;
@@ -62,7 +62,22 @@ impl Layout {
         let partial = take(grammar.partials.len());
         let composite = std::array::from_fn(|_| take(grammar.result_rows.len() * grammar.n_columns));
         let open = take(grammar.slot_types.len() * grammar.n_columns);
-        Self { unary, function, leaf_closed, leaves, element, list, raw, closed, accepted, filling, partial, composite, open, stride: next }
+        Self {
+            unary,
+            function,
+            leaf_closed,
+            leaves,
+            element,
+            list,
+            raw,
+            closed,
+            accepted,
+            filling,
+            partial,
+            composite,
+            open,
+            stride: next,
+        }
     }
 }
 
@@ -85,7 +100,11 @@ impl Storage {
     /// Where a cell begins.
     #[inline]
     pub(crate) fn start(&self, cell: usize) -> usize {
-        if cell < self.n_open { cell * self.stride } else { self.n_open * self.stride + (cell - self.n_open) * self.base }
+        if cell < self.n_open {
+            cell * self.stride
+        } else {
+            self.n_open * self.stride + (cell - self.n_open) * self.base
+        }
     }
 
     /// How long a cell is.
@@ -118,6 +137,9 @@ pub struct RuleValues<S: Semiring> {
     pub(crate) rules: Vec<S::Value>,
     /// `Finish` rules in the shape of open composites, by side of the argument.
     pub(crate) finish: [Vec<S::Value>; 2],
+    /// `Apply` and `Compose` rules of leaves with one slot, by side of the argument.
+    apply: [Vec<S::Value>; 2],
+    compose: [Vec<S::Value>; 2],
 }
 
 impl<S: Semiring> RuleValues<S> {
@@ -126,9 +148,20 @@ impl<S: Semiring> RuleValues<S> {
     pub fn new(grammar: &Grammar, scores: &[f32]) -> Self {
         let rules: Vec<S::Value> = scores.iter().map(|&score| S::lift(f64::from(score))).collect();
         let table = |side: usize| {
-            grammar.finish[side].iter().map(|&rule| rules.get(rule as usize).copied().unwrap_or(S::ZERO)).collect()
+            grammar.finish[side]
+                .iter()
+                .map(|&rule| rules.get(rule as usize).copied().unwrap_or(S::ZERO))
+                .collect()
         };
-        Self { finish: [table(0), table(1)], rules }
+        let unaries = &grammar.unaries;
+        let apply = |side: usize| unaries.iter().map(|unary| rules[unary.apply[side] as usize]).collect();
+        let compose = |side: usize| unaries.iter().map(|unary| rules[unary.compose[side] as usize]).collect();
+        Self {
+            finish: [table(0), table(1)],
+            apply: [apply(0), apply(1)],
+            compose: [compose(0), compose(1)],
+            rules,
+        }
     }
 }
 
@@ -157,14 +190,26 @@ pub struct TypedChart<S: Semiring> {
 /// A sentence to be put into a chart: what it is made of, and its scores.
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
-    /// The domain.
-    pub domain: &'a Domain,
-    /// Its grammar.
-    pub grammar: &'a Grammar,
-    /// The leaves.
-    pub lattice: &'a Lattice,
-    /// The scores, already checked.
-    pub scores: Scores<'a>,
+    pub(crate) domain: &'a Domain,
+    pub(crate) grammar: &'a Grammar,
+    pub(crate) lattice: &'a Lattice,
+    pub(crate) scores: Scores<'a>,
+}
+
+impl<'a> Input<'a> {
+    /// Puts a sentence together. The grammar must be that of the domain.
+    ///
+    /// # Errors
+    /// Scores that are too many, too few, or not numbers.
+    pub fn new(
+        domain: &'a Domain,
+        grammar: &'a Grammar,
+        lattice: &'a Lattice,
+        scores: Scores<'a>,
+    ) -> Result<Self, ChartError> {
+        scores.check(grammar, lattice)?;
+        Ok(Self { domain, grammar, lattice, scores })
+    }
 }
 
 impl<S: Semiring> TypedChart<S> {
@@ -228,7 +273,12 @@ impl<S: Semiring> TypedChart<S> {
         for leaf in lattice.leaves_ending(p, q) {
             add_leaf::<S>(input, leaf, offset, target);
         }
-        let merge = Merge { grammar: input.grammar, layout: &self.layout, rules, keeps: Keeps::new(p, q, lattice.n_positions()) };
+        let merge = Merge {
+            grammar: input.grammar,
+            layout: &self.layout,
+            rules,
+            keeps: Keeps::new(p, q, lattice.n_positions()),
+        };
         for split in p + 1..q {
             let (left, right) = (lattice.cell(p, split), lattice.cell(split, q));
             let part = |cell: usize| Part {
@@ -275,14 +325,22 @@ impl<S: Semiring> Drop for TypedChart<S> {
 /// Adds a leaf in all its frames and usages.
 fn add_leaf<S: Semiring>(input: &Input<'_>, leaf: usize, offset: f64, target: &mut [S::Value]) {
     let scores = &input.scores.leaves[leaf * N_USAGES..][..N_USAGES];
-    let values: [S::Value; N_USAGES] = std::array::from_fn(|usage| S::lift(f64::from(scores[usage]) - offset));
+    let values: [S::Value; N_USAGES] =
+        std::array::from_fn(|usage| S::lift(f64::from(scores[usage]) - offset));
     for &(place, usage) in &input.grammar.leaf_places[input.lattice.leaves()[leaf].constant.index()] {
         target[place as usize] = S::plus(target[place as usize], values[usage.index()]);
     }
 }
 
-/// Most leaves of one row that are composed in one go.
-const MAX_SOURCES: usize = 32;
+/// Most leaves that are composed in one go.
+const MAX_UNARIES: usize = 256;
+
+/// The sources with numbers from `start` on, at most `n` of them; sources are in order.
+fn within(sources: &[(u16, u16)], start: usize, n: usize) -> &[(u16, u16)] {
+    let from = sources.partition_point(|&(id, _)| (id as usize) < start);
+    let to = sources.partition_point(|&(id, _)| (id as usize) < start + n);
+    &sources[from..to]
+}
 
 /// What is worth keeping open in a cell, given what comes before and after it.
 #[derive(Clone, Copy)]
@@ -357,8 +415,8 @@ impl<S: Semiring> Merge<'_, S> {
         let leaves = &function[self.layout.unary[unary_slot(usage)].clone()];
         let accepted = &argument[self.layout.accepted.clone()];
         let raw = &mut target[self.layout.raw.clone()];
-        for (unary, &leaf) in self.grammar.unaries.iter().zip(leaves) {
-            let rule = self.rules.rules[unary.apply[side as usize] as usize];
+        let rules = &self.rules.apply[side as usize];
+        for ((unary, &leaf), &rule) in self.grammar.unaries.iter().zip(leaves).zip(rules) {
             let value = S::times(S::times(leaf, rule), accepted[unary.slot as usize]);
             Self::add(raw, unary.result.index(), value);
         }
@@ -389,24 +447,22 @@ impl<S: Semiring> Merge<'_, S> {
             composite.fill(S::ZERO);
         }
         let composite = composite.as_chunks_mut::<LANES>().0;
-        // The leaves of one row that are there, with the chunks they read from.
-        let mut sources: [(S::Value, usize); MAX_SOURCES] = [(S::ZERO, 0); MAX_SOURCES];
-        for (row, unaries) in grammar.composing.iter().enumerate() {
-            let to = &mut composite[row * n_chunks..][..n_chunks];
-            for some in unaries.chunks(MAX_SOURCES) {
-                let mut n_sources = 0;
-                for &id in some {
-                    let (unary, leaf) = (&grammar.unaries[id as usize], leaves[id as usize]);
-                    if leaf != S::ZERO {
-                        let value = S::times(leaf, self.rules.rules[unary.compose[side as usize] as usize]);
-                        sources[n_sources] = (value, unary.slot as usize * n_chunks);
-                        n_sources += 1;
-                    }
+        let rules = &self.rules.compose[side as usize];
+        let mut values = [S::ZERO; MAX_UNARIES];
+        for (start, leaves) in (0..).step_by(MAX_UNARIES).zip(leaves.chunks(MAX_UNARIES)) {
+            for ((value, &leaf), &rule) in values.iter_mut().zip(leaves).zip(&rules[start..]) {
+                *value = S::times(leaf, rule);
+            }
+            for (row, sources) in grammar.composing.iter().enumerate() {
+                let sources = within(sources, start, MAX_UNARIES);
+                if sources.is_empty() {
+                    continue;
                 }
-                for (chunk, to) in to.iter_mut().enumerate() {
+                for (chunk, to) in composite[row * n_chunks..][..n_chunks].iter_mut().enumerate() {
                     let mut sums = *to;
-                    for &(value, start) in &sources[..n_sources] {
-                        let from = &open[start + chunk];
+                    for &(id, slot) in sources {
+                        let value = values[id as usize - start];
+                        let from = &open[slot as usize * n_chunks + chunk];
                         for lane in 0..LANES {
                             sums[lane] = S::plus(sums[lane], S::times(value, from[lane]));
                         }
@@ -427,7 +483,8 @@ impl<S: Semiring> Merge<'_, S> {
         let n_chunks = grammar.n_columns / LANES;
         for (row, &ty) in grammar.result_rows.iter().enumerate() {
             let mut lanes = [S::ZERO; LANES];
-            let (values, rules) = (&composite[row * n_chunks..][..n_chunks], &finish[row * n_chunks..][..n_chunks]);
+            let (values, rules) =
+                (&composite[row * n_chunks..][..n_chunks], &finish[row * n_chunks..][..n_chunks]);
             for ((values, rules), accepted) in values.iter().zip(rules).zip(accepted) {
                 for lane in 0..LANES {
                     let value = S::times(S::times(values[lane], rules[lane]), accepted[lane]);
@@ -440,13 +497,23 @@ impl<S: Semiring> Merge<'_, S> {
     }
 
     /// Rule (4): functions of several slots take an argument on `side`.
-    fn fill(&self, function: Part<'_, S::Value>, argument: Part<'_, S::Value>, side: Side, target: &mut [S::Value], live: &mut Live) {
+    fn fill(
+        &self,
+        function: Part<'_, S::Value>,
+        argument: Part<'_, S::Value>,
+        side: Side,
+        target: &mut [S::Value],
+        live: &mut Live,
+    ) {
         let filling = &argument.values[self.layout.filling.clone()];
         let mut step = |fill: &Fill, from: S::Value| {
             if from == S::ZERO {
                 return;
             }
-            let value = S::times(S::times(from, self.rules.rules[fill.rule as usize]), filling[fill.argument as usize]);
+            let value = S::times(
+                S::times(from, self.rules.rules[fill.rule as usize]),
+                filling[fill.argument as usize],
+            );
             match fill.to {
                 FillResult::Done(ty) => Self::add(target, self.layout.raw.start + ty.index(), value),
                 FillResult::Partial(id) => {
@@ -468,11 +535,18 @@ impl<S: Semiring> Merge<'_, S> {
     }
 
     /// Rule (5): values join values, and values meet what they are applied to.
-    fn gather(&self, left: Part<'_, S::Value>, right: Part<'_, S::Value>, target: &mut [S::Value], live: &mut Live) {
+    fn gather(
+        &self,
+        left: Part<'_, S::Value>,
+        right: Part<'_, S::Value>,
+        target: &mut [S::Value],
+        live: &mut Live,
+    ) {
         for (id, gathering) in self.grammar.gatherings.iter_enumerated() {
             let at = |range: &Range<usize>| range.start + id.index();
             let rule = |rule: u32| self.rules.rules[rule as usize];
-            let accepted = |part: Part<'_, S::Value>| part.values[self.layout.accepted.start + gathering.over as usize];
+            let accepted =
+                |part: Part<'_, S::Value>| part.values[self.layout.accepted.start + gathering.over as usize];
             if right.live.list {
                 let list = right.values[at(&self.layout.list)];
                 let element = left.values[at(&self.layout.element)];
@@ -507,7 +581,8 @@ impl<S: Semiring> Merge<'_, S> {
         }
         for (id, gathering) in grammar.gatherings.iter_enumerated() {
             if let Some(close) = gathering.close {
-                let value = S::times(target[layout.list.start + id.index()], self.rules.rules[close as usize]);
+                let value =
+                    S::times(target[layout.list.start + id.index()], self.rules.rules[close as usize]);
                 Self::add(target, layout.raw.start + gathering.result.index(), value);
             }
         }
@@ -562,7 +637,8 @@ impl<S: Semiring> Merge<'_, S> {
             if value != S::ZERO {
                 live.open = true;
                 for &slot in &grammar.accepting[result.index()] {
-                    let to = &mut open[slot as usize * n_chunks + column as usize / LANES][column as usize % LANES];
+                    let to = &mut open[slot as usize * n_chunks + column as usize / LANES]
+                        [column as usize % LANES];
                     *to = S::plus(*to, value);
                 }
             }
@@ -572,7 +648,11 @@ impl<S: Semiring> Merge<'_, S> {
         }
         if is_open {
             for &(partial, column, row) in &grammar.open_partials {
-                add(before[layout.partial.start + partial as usize], column, grammar.result_rows[row as usize]);
+                add(
+                    before[layout.partial.start + partial as usize],
+                    column,
+                    grammar.result_rows[row as usize],
+                );
             }
         }
     }

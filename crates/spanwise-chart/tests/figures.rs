@@ -12,7 +12,14 @@ use spanwise_chart::typed::{Input, RuleValues};
 use spanwise_core::Utterance;
 
 /// Leaves are (first word, one past the last, constant), chosen over every other constant on every word.
-fn check(spec: &str, text: &str, leaves: &[(u32, u32, &str)], discontinuity: Discontinuity, program: &str, expected: Expect) {
+fn check(
+    spec: &str,
+    text: &str,
+    leaves: &[(u32, u32, &str)],
+    discontinuity: Discontinuity,
+    program: &str,
+    expected: Expect,
+) {
     let domain = spanwise_domains::load::load(spec).unwrap();
     let grammar = Grammar::new(&domain, Options { discontinuity, implicit: false });
     let utterance = Utterance::new(text);
@@ -20,22 +27,20 @@ fn check(spec: &str, text: &str, leaves: &[(u32, u32, &str)], discontinuity: Dis
         .iter()
         .map(|&(start, end, name)| Leaf { start, end, constant: common::constant(&domain, name) })
         .collect();
-    let mut all = spanwise_chart::candidates::Candidates::default().lattice(&domain, &utterance).unwrap().leaves().to_vec();
+    let mut all = spanwise_chart::candidates::Candidates::default()
+        .lattice(&domain, &utterance)
+        .unwrap()
+        .leaves()
+        .to_vec();
     all.extend(wanted.iter().filter(|leaf| !all.contains(leaf)).copied().collect::<Vec<_>>());
-    let mut scores: Vec<f32> = all
-        .iter()
-        .flat_map(|leaf| [if wanted.contains(leaf) { 10.0 } else { -10.0 }; N_USAGES])
-        .collect();
+    let mut scores: Vec<f32> =
+        all.iter().flat_map(|leaf| [if wanted.contains(leaf) { 10.0 } else { -10.0 }; N_USAGES]).collect();
     // Where a connective could take either side first, the figures take the left one.
     scores.iter_mut().skip(Usage::ApplyLeft.index()).step_by(N_USAGES).for_each(|score| *score += 0.5);
     let lattice = Lattice::new(utterance.len(), all).unwrap();
     let rules = vec![0.0; grammar.n_rules()];
-    let input = Input {
-        domain: &domain,
-        grammar: &grammar,
-        lattice: &lattice,
-        scores: Scores { leaves: &scores, rules: &rules, joins: &[] },
-    };
+    let scores = Scores { leaves: &scores, rules: &rules, joins: &[] };
+    let input = Input::new(&domain, &grammar, &lattice, scores).unwrap();
     let values = RuleValues::new(&grammar, &rules);
     let chart = BestChart::new(input, &values);
     let mut terms = domain.new_terms();
@@ -49,7 +54,13 @@ fn figure_1_the_capital_of_states_that_new_york_borders() {
     check(
         "geo",
         "What is the capital of states that New York borders ?",
-        &[(3, 4, "capital"), (4, 5, "loc_2"), (5, 6, "state"), (7, 9, "stateid('new york')"), (9, 10, "next_to_1")],
+        &[
+            (3, 4, "capital"),
+            (4, 5, "loc_2"),
+            (5, 6, "state"),
+            (7, 9, "stateid('new york')"),
+            (9, 10, "next_to_1"),
+        ],
         Discontinuity::None,
         "answer(capital(loc_2(state(next_to_1(stateid('new york'))))))",
         expect![[r#"
@@ -77,7 +88,13 @@ fn figure_3_a_function_between_another_and_its_argument() {
     let leaves = [(0, 1, "state"), (4, 5, "largest_one"), (5, 6, "population_1")];
     let text = "State that has the most people ?";
     let program = "answer(largest_one(population_1(state(all))))";
-    check("geo", text, &leaves, Discontinuity::Ternary, program, expect![[r#"
+    check(
+        "geo",
+        text,
+        &leaves,
+        Discontinuity::Ternary,
+        program,
+        expect![[r#"
         0..7                   join          answer(largest_one(population_1(state(all))))  State
           0..4                 join          state(all)                                     States
             0..1 State         state         state(all)                                     States
@@ -87,8 +104,15 @@ fn figure_3_a_function_between_another_and_its_argument() {
             5..7               join          population_1(_)                                States -> NumbersOfStates
               5..6 people      population_1  population_1(_)                                States -> NumbersOfStates
               6..7 ?           -
-    "#]]);
-    check("geo@paper", text, &leaves, Discontinuity::Open, program, expect![[r#"
+    "#]],
+    );
+    check(
+        "geo@paper",
+        text,
+        &leaves,
+        Discontinuity::Open,
+        program,
+        expect![[r#"
         0..7                   join          answer(largest_one(population_1(state(all))))  StateCity
           0..4                 join          state(all)                                     State
             0..1 State         state         state(all)                                     State
@@ -98,7 +122,8 @@ fn figure_3_a_function_between_another_and_its_argument() {
             5..7               join          population_1(_)                                StateCity -> Number
               5..6 people      population_1  population_1(_)                                StateCity -> Number
               6..7 ?           -
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]

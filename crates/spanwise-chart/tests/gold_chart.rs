@@ -14,7 +14,8 @@ use spanwise_chart::typed::RuleValues;
 use std::collections::BTreeMap;
 
 fn options() -> impl Strategy<Value = Options> {
-    let discontinuity = prop_oneof![Just(Discontinuity::None), Just(Discontinuity::Ternary), Just(Discontinuity::Open)];
+    let discontinuity =
+        prop_oneof![Just(Discontinuity::None), Just(Discontinuity::Ternary), Just(Discontinuity::Open)];
     (discontinuity, any::<bool>()).prop_map(|(discontinuity, implicit)| Options { discontinuity, implicit })
 }
 
@@ -63,7 +64,11 @@ fn underivable_programs_say_why() {
     let constant = |name: &str| common::constant(&domain, name);
     let words = ["state", "population_1", "largest_one"];
     let lattice = |order: &[usize]| {
-        let leaf = |(at, &which): (usize, &usize)| Leaf { start: at as u32, end: at as u32 + 1, constant: constant(words[which]) };
+        let leaf = |(at, &which): (usize, &usize)| Leaf {
+            start: at as u32,
+            end: at as u32 + 1,
+            constant: constant(words[which]),
+        };
         Lattice::new(order.len(), order.iter().enumerate().map(leaf).collect()).unwrap()
     };
     let why = |program: &str, order: &[usize]| {
@@ -75,7 +80,10 @@ fn underivable_programs_say_why() {
     assert_eq!(why(most, &[2, 1, 0]), None);
     assert_eq!(why(most, &[0, 2, 1]), Some(Underivable::Order));
     assert_eq!(why(most, &[0, 1]), Some(Underivable::Unsaid(constant("largest_one"))));
-    assert_eq!(why("answer(state(next_to_2(state(all))))", &[0, 1]).unwrap().kind(), "constant not in the words");
+    assert_eq!(
+        why("answer(state(next_to_2(state(all))))", &[0, 1]).unwrap().kind(),
+        "constant not in the words"
+    );
     assert!(matches!(why("answer(foo)", &[0]), Some(Underivable::Untypeable(_))));
     assert!(matches!(why("answer(cityid('nowhere', 'zz'))", &[0]), Some(Underivable::UnlistedEntity(_))));
 }
@@ -85,11 +93,15 @@ fn the_ternary_example_of_the_paper_needs_a_discontinuous_rule() {
     use spanwise_chart::grammar::Grammar;
     use spanwise_chart::lattice::{Lattice, Leaf};
     let domain = spanwise_domains::load::load("geo").unwrap();
-    let leaf = |at: u32, name: &str| Leaf { start: at, end: at + 1, constant: common::constant(&domain, name) };
-    let lattice = Lattice::new(7, vec![leaf(0, "state"), leaf(4, "largest_one"), leaf(5, "population_1")]).unwrap();
+    let leaf =
+        |at: u32, name: &str| Leaf { start: at, end: at + 1, constant: common::constant(&domain, name) };
+    let lattice =
+        Lattice::new(7, vec![leaf(0, "state"), leaf(4, "largest_one"), leaf(5, "population_1")]).unwrap();
     let mut terms = domain.new_terms();
     let program = terms.parse("answer(largest_one(population_1(state(all))))").unwrap();
-    for (discontinuity, expected) in [(Discontinuity::None, false), (Discontinuity::Ternary, true), (Discontinuity::Open, true)] {
+    for (discontinuity, expected) in
+        [(Discontinuity::None, false), (Discontinuity::Ternary, true), (Discontinuity::Open, true)]
+    {
         let grammar = Grammar::new(&domain, Options { discontinuity, implicit: false });
         let gold = GoldChart::new(&domain, &grammar, &lattice, &terms, program, Joins::None);
         assert_eq!(gold.is_ok(), expected, "{discontinuity:?}");

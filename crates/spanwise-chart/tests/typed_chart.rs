@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Case, cases};
+use common::{Case, built_in_cases, cases};
 use proptest::prelude::*;
 use spanwise_chart::derivation::BestChart;
 use spanwise_chart::grammar::{Discontinuity, Options};
@@ -12,7 +12,8 @@ use spanwise_chart::outside::{log_partition, marginals};
 use spanwise_chart::typed::RuleValues;
 
 fn options() -> impl Strategy<Value = Options> {
-    let discontinuity = prop_oneof![Just(Discontinuity::None), Just(Discontinuity::Ternary), Just(Discontinuity::Open)];
+    let discontinuity =
+        prop_oneof![Just(Discontinuity::None), Just(Discontinuity::Ternary), Just(Discontinuity::Open)];
     (discontinuity, any::<bool>()).prop_map(|(discontinuity, implicit)| Options { discontinuity, implicit })
 }
 
@@ -61,6 +62,33 @@ proptest! {
             case.check_gradient(&gradient);
         }
     }
+}
+
+#[test]
+fn the_built_in_domains_equal_enumeration_on_short_utterances() {
+    let mut n_derived = 0;
+    for name in ["geo", "geo@paper", "clevr", "scan"] {
+        for seed in 0..40 {
+            for case in built_in_cases(seed, name, Options::default()) {
+                let scored = case.enumerate();
+                let rules = RuleValues::new(&case.grammar, &case.rules);
+                let log_z = log_partition(&case.input(), &rules);
+                assert_eq!(case.count(), scored.len() as f64, "{name}");
+                if scored.is_empty() {
+                    assert_eq!(log_z, None);
+                    continue;
+                }
+                n_derived += 1;
+                let top = scored.iter().map(|(score, _)| *score).fold(f64::NEG_INFINITY, f64::max);
+                let sum: f64 = scored.iter().map(|(score, _)| (score - top).exp()).sum();
+                assert!((log_z.unwrap() - top - sum.ln()).abs() < 1e-6, "{name}");
+                let max_rules = RuleValues::new(&case.grammar, &case.rules);
+                let best = BestChart::new(case.input(), &max_rules).score();
+                assert!((f64::from(best) - top).abs() < 1e-3, "{name}");
+            }
+        }
+    }
+    assert!(n_derived > 200, "only {n_derived} cases have a derivation");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Random small domains and sentences, and a slow enumeration of everything they can mean.
 
-#![allow(dead_code, reason = "each test file uses its own part")]
+#![allow(dead_code, unreachable_pub, clippy::collapsible_if, reason = "each test file uses its own part")]
 
 use spanwise_chart::grammar::{Discontinuity, Grammar, N_USAGES, Options, RuleKey, RuleKind, Side, Usage};
 use spanwise_chart::lattice::{Gradient, Lattice, Leaf, Scores};
@@ -26,8 +26,24 @@ impl Rng {
 /// Signatures that random constants have. Each constant stands on one run of words only, so a program tells
 /// which words it came from.
 const SIGNATURES: &[&str] = &[
-    "-> A", "-> B", "-> S", "-> E", "A -> A", "B -> A", "A -> B", "B -> B", "A -> S", "R -> A", "S -> B", "A, B -> A",
-    "A, A -> B", "B, S -> A", "B, A, A -> A", "A = nil -> A", "E -> A", "A? -> B",
+    "-> A",
+    "-> B",
+    "-> S",
+    "-> E",
+    "A -> A",
+    "B -> A",
+    "A -> B",
+    "B -> B",
+    "A -> S",
+    "R -> A",
+    "S -> B",
+    "A, B -> A",
+    "A, A -> B",
+    "B, S -> A",
+    "B, A, A -> A",
+    "A = nil -> A",
+    "E -> A",
+    "A? -> B",
 ];
 
 pub struct Case {
@@ -52,10 +68,44 @@ pub fn repeated_cases(seed: u64, options: Options) -> Vec<Case> {
     (0..4).map(|_| case(&mut rng, options, true)).collect()
 }
 
+/// Cases with constants of a built-in domain on up to six words.
+pub fn built_in_cases(seed: u64, name: &str, options: Options) -> Vec<Case> {
+    let mut rng = Rng(seed ^ 0x5bd1_e995_9d1b_54a5);
+    let domain = spanwise_domains::load::load(name).unwrap();
+    let grammar = Grammar::new(&domain, options);
+    let n_predicates = domain.predicate_names().count();
+    (0..6)
+        .map(|_| {
+            let n_tokens = 1 + rng.below(6);
+            let leaves: Vec<Leaf> = (0..n_tokens + rng.below(3))
+                .map(|at| {
+                    let start = if at < n_tokens { at } else { rng.below(n_tokens) } as u32;
+                    let end = (start + 1 + rng.below(2) as u32).min(n_tokens as u32);
+                    // Mostly predicates, now and then an entity.
+                    let all = if rng.below(4) == 0 { domain.constants().len() } else { n_predicates };
+                    Leaf { start, end, constant: ConstantId(rng.below(all) as u32) }
+                })
+                .collect();
+            let n_leaves = leaves.len();
+            let lattice = Lattice::new(n_tokens, leaves).unwrap();
+            Case {
+                leaves: (0..n_leaves * N_USAGES).map(|_| rng.score()).collect(),
+                rules: (0..grammar.n_rules()).map(|_| rng.score()).collect(),
+                joins: Vec::new(),
+                signatures: Vec::new(),
+                domain: domain.clone(),
+                grammar: grammar.clone(),
+                lattice,
+            }
+        })
+        .collect()
+}
+
 fn case(rng: &mut Rng, options: Options, is_repeated: bool) -> Case {
     let n_tokens = 1 + rng.below(6);
     let n_constants = 1 + rng.below(8);
-    let signatures: Vec<String> = (0..n_constants).map(|_| SIGNATURES[rng.below(SIGNATURES.len())].to_owned()).collect();
+    let signatures: Vec<String> =
+        (0..n_constants).map(|_| SIGNATURES[rng.below(SIGNATURES.len())].to_owned()).collect();
     let mut source = String::from(
         "name = \"random\"\ntypes = [\"A\", \"B < A\", \"S\", \"E\", \"R\"]\n[root]\ntypes = [\"A\", \"R\"]\nwrap = \"do({})\"\n\
          [[accumulators]]\nhead = \"pick\"\nelements = [\"E\"]\nover = \"S\"\nresult = \"R\"\ndefault = \"any()\"\n\
@@ -64,7 +114,8 @@ fn case(rng: &mut Rng, options: Options, is_repeated: bool) -> Case {
     for (at, signature) in signatures.iter().enumerate() {
         source += &format!("k{at} = \"{signature}\"\n");
     }
-    let domain = Domain::load(&source, "random.toml", None, &NoTables).unwrap_or_else(|errors| panic!("{errors}"));
+    let domain =
+        Domain::load(&source, "random.toml", None, &NoTables).unwrap_or_else(|errors| panic!("{errors}"));
     let grammar = Grammar::new(&domain, options);
     let leaves: Vec<Leaf> = (0..n_constants)
         .map(|at| {
@@ -78,7 +129,8 @@ fn case(rng: &mut Rng, options: Options, is_repeated: bool) -> Case {
     let lattice = Lattice::new(n_tokens, leaves).unwrap();
     let leaf_scores = (0..n_constants * N_USAGES).map(|_| rng.score()).collect();
     let rules = (0..grammar.n_rules()).map(|_| rng.score()).collect();
-    let joins = if rng.below(2) == 0 { Vec::new() } else { (0..lattice.n_cells()).map(|_| rng.score()).collect() };
+    let joins =
+        if rng.below(2) == 0 { Vec::new() } else { (0..lattice.n_cells()).map(|_| rng.score()).collect() };
     Case { domain, grammar, lattice, leaves: leaf_scores, rules, joins, signatures }
 }
 
@@ -88,11 +140,12 @@ impl Case {
     }
 
     pub fn input(&self) -> Input<'_> {
-        Input { domain: &self.domain, grammar: &self.grammar, lattice: &self.lattice, scores: self.scores() }
+        Input::new(&self.domain, &self.grammar, &self.lattice, self.scores()).unwrap()
     }
 
     pub fn describe(&self) -> String {
-        let spans: Vec<_> = self.lattice.leaves().iter().map(|leaf| format!("{}..{}", leaf.start, leaf.end)).collect();
+        let spans: Vec<_> =
+            self.lattice.leaves().iter().map(|leaf| format!("{}..{}", leaf.start, leaf.end)).collect();
         format!("{:?} on {:?} of {}", self.signatures, spans, self.lattice.n_tokens())
     }
 
@@ -198,7 +251,9 @@ impl Case {
     /// What implicit constants make of a complete term.
     fn implicit(&self, terms: &mut Terms, meaning: &Meaning) -> Vec<(Meaning, FrameId)> {
         let mut made = Vec::new();
-        for (id, constant) in self.domain.constants().iter_enumerated().filter(|(_, constant)| constant.implicit) {
+        for (id, constant) in
+            self.domain.constants().iter_enumerated().filter(|(_, constant)| constant.implicit)
+        {
             for raw in constant.frames.clone() {
                 let function = self.domain.leaf(terms, id, FrameId(raw)).unwrap();
                 let result = self.domain.apply(terms, &function, meaning);
@@ -210,9 +265,12 @@ impl Case {
 
     fn leaf_frames(&self, p: usize, q: usize) -> Vec<(Leaf, FrameId)> {
         let span = self.lattice.span(p, q);
-        let leaves = self.lattice.leaves().iter().filter(|leaf| leaf.start == span.start && leaf.end <= span.end);
+        let leaves =
+            self.lattice.leaves().iter().filter(|leaf| leaf.start == span.start && leaf.end <= span.end);
         leaves
-            .flat_map(|leaf| self.domain.constants()[leaf.constant].frames.clone().map(|raw| (*leaf, FrameId(raw))))
+            .flat_map(|leaf| {
+                self.domain.constants()[leaf.constant].frames.clone().map(|raw| (*leaf, FrameId(raw)))
+            })
             .collect()
     }
 
@@ -259,7 +317,11 @@ impl Case {
                 };
                 let ((high, up), (low, down)) = (value(step), value(-step));
                 let slope = (high - low) / (up - down);
-                assert!((slope - f64::from(expected[at])).abs() < 2e-4, "part {part} at {at}: {slope} {}", expected[at]);
+                assert!(
+                    (slope - f64::from(expected[at])).abs() < 2e-4,
+                    "part {part} at {at}: {slope} {}",
+                    expected[at]
+                );
             }
         }
     }
@@ -318,7 +380,8 @@ impl<'a> Slow<'a> {
         for p in 0..n {
             for item in self.closed(&mut terms, p, n) {
                 let ty = self.closed_type(&item);
-                let is_root = case.domain.root_types().iter().any(|&root| case.domain.types().is_subtype(ty, root));
+                let is_root =
+                    case.domain.root_types().iter().any(|&root| case.domain.types().is_subtype(ty, root));
                 if is_root {
                     let program = case.domain.program(&mut terms, &item.meaning).unwrap();
                     let score = item.score + self.rule(RuleKind::Root, ty, ty, Side::Right);
@@ -412,13 +475,16 @@ impl<'a> Slow<'a> {
         if self.case.grammar.options().implicit {
             for item in &raw {
                 let ty = self.closed_type(item);
-                for (constant, known) in self.case.domain.constants().iter_enumerated().filter(|(_, c)| c.implicit) {
+                for (constant, known) in
+                    self.case.domain.constants().iter_enumerated().filter(|(_, c)| c.implicit)
+                {
                     for frame in known.frames.clone().map(FrameId) {
                         let used = self.case.domain.frame(frame);
-                        if used.state.is_some() && self.is_below(ty, used.slots[0]) {
+                        if used.state.is_some() && used.slots.len() == 1 && self.is_below(ty, used.slots[0]) {
                             let function = self.case.domain.leaf(terms, constant, frame).unwrap();
                             let meaning = self.apply_as(terms, &function, item);
-                            let rule = self.rule(RuleKind::Implicit(frame), used.slots[0], used.result, Side::Right);
+                            let rule =
+                                self.rule(RuleKind::Implicit(frame), used.slots[0], used.result, Side::Right);
                             all.push(Item { meaning, kind: Kind::Closed, score: item.score + rule });
                         }
                     }
@@ -440,7 +506,14 @@ impl<'a> Slow<'a> {
         self.case.domain.apply(terms, function, &meaning).unwrap()
     }
 
-    fn applications(&self, terms: &mut Terms, functions: &[Item], arguments: &[Item], side: Side, made: &mut Vec<Item>) {
+    fn applications(
+        &self,
+        terms: &mut Terms,
+        functions: &[Item],
+        arguments: &[Item],
+        side: Side,
+        made: &mut Vec<Item>,
+    ) {
         for function in functions {
             for argument in arguments {
                 let ty = self.closed_type(argument);
@@ -450,7 +523,13 @@ impl<'a> Slow<'a> {
                         let (slots, result) = self.shape(&function.meaning);
                         let bare = Kind::Partial(slots, 0, None, result);
                         let score = function.score + self.usage(*leaf, usage);
-                        self.fill(terms, &Item { kind: bare, score, ..function.clone() }, argument, side, made);
+                        self.fill(
+                            terms,
+                            &Item { kind: bare, score, ..function.clone() },
+                            argument,
+                            side,
+                            made,
+                        );
                     }
                     Kind::Partial(..) => self.fill(terms, function, argument, side, made),
                     Kind::Composite(own) if *own == side => {
@@ -458,7 +537,11 @@ impl<'a> Slow<'a> {
                         if self.is_below(ty, slots[0]) {
                             let meaning = self.apply_as(terms, &function.meaning, argument);
                             let rule = self.rule(RuleKind::Finish, slots[0], result, side);
-                            made.push(Item { meaning, kind: Kind::Closed, score: function.score + argument.score + rule });
+                            made.push(Item {
+                                meaning,
+                                kind: Kind::Closed,
+                                score: function.score + argument.score + rule,
+                            });
                         }
                     }
                     Kind::List => {
@@ -467,7 +550,11 @@ impl<'a> Slow<'a> {
                             let values = gathered(&self.case.domain, &function.meaning);
                             let meaning = self.case.domain.apply(terms, &values, &argument.meaning).unwrap();
                             let rule = self.rule(RuleKind::Apply, acc.over, acc.result, side);
-                            made.push(Item { meaning, kind: Kind::Closed, score: function.score + argument.score + rule });
+                            made.push(Item {
+                                meaning,
+                                kind: Kind::Closed,
+                                score: function.score + argument.score + rule,
+                            });
                         }
                     }
                     _ => {}
@@ -486,7 +573,8 @@ impl<'a> Slow<'a> {
     fn fill(&self, terms: &mut Terms, function: &Item, argument: &Item, side: Side, made: &mut Vec<Item>) {
         let Kind::Partial(slots, filled, last_left, result) = &function.kind else { return };
         let ty = self.closed_type(argument);
-        let first = |filled: u16| (0..slots.len()).find(|&s| filled >> s & 1 == 0 && self.is_below(ty, slots[s]));
+        let first =
+            |filled: u16| (0..slots.len()).find(|&s| filled >> s & 1 == 0 && self.is_below(ty, slots[s]));
         let Some(slot) = first(*filled) else { return };
         // Where two arguments from different sides would fill the same slots in either order, right comes first.
         if let (Side::Right, Some(last)) = (side, last_left) {

@@ -51,10 +51,19 @@ const OWN: &[(&str, &[(&str, &str)])] = &[
     (
         "geo",
         &[
-            ("which rivers run through the largest state ?", "answer(river(traverse_2(largest(state(all)))))"),
+            (
+                "which rivers run through the largest state ?",
+                "answer(river(traverse_2(largest(state(all)))))",
+            ),
             ("how many cities are in ohio ?", "answer(count(city(loc_2(stateid('ohio')))))"),
-            ("what states border the state with the highest point ?", "answer(state(next_to_2(state(loc_1(highest(place(all)))))))"),
-            ("how long is the longest river in texas ?", "answer(len(longest(river(loc_2(stateid('texas'))))))"),
+            (
+                "what states border the state with the highest point ?",
+                "answer(state(next_to_2(state(loc_1(highest(place(all)))))))",
+            ),
+            (
+                "how long is the longest river in texas ?",
+                "answer(len(longest(river(loc_2(stateid('texas'))))))",
+            ),
         ],
     ),
     (
@@ -67,14 +76,24 @@ const OWN: &[(&str, &[(&str, &str)])] = &[
     (
         "clevr",
         &[
-            ("how many red balls are left of the big matte cube ?", "count(filter(red, sphere, relate(left, filter(large, rubber, cube, scene()))))"),
-            ("what color is the thing that is behind the tiny cylinder ?", "query(color, relate(behind, filter(small, cylinder, scene())))"),
+            (
+                "how many red balls are left of the big matte cube ?",
+                "count(filter(red, sphere, relate(left, filter(large, rubber, cube, scene()))))",
+            ),
+            (
+                "what color is the thing that is behind the tiny cylinder ?",
+                "query(color, relate(behind, filter(small, cylinder, scene())))",
+            ),
         ],
     ),
 ];
 
 /// Where the questions of each domain are in the benchmark data.
-const FILES: &[(&str, &str)] = &[("geo", "geo/splits/train.json"), ("scan", "scan_sp/train_simple.json"), ("clevr", "clevr/train.jsonl")];
+const FILES: &[(&str, &str)] = &[
+    ("geo", "geo/splits/train.json"),
+    ("scan", "scan_sp/train_simple.json"),
+    ("clevr", "clevr/train.jsonl"),
+];
 
 /// Numbers of words in the second table.
 const LENGTHS: [usize; 6] = [5, 10, 20, 40, 60, 80];
@@ -124,9 +143,15 @@ fn questions(args: &Args, name: &str) -> Result<Vec<Example>> {
         return Ok(examples);
     }
     let Some((_, own)) = OWN.iter().find(|(known, _)| *known == plain) else {
-        return Err(WrongCall(format!("there are no questions for `{name}`; the domains are geo, scan and clevr")).into());
+        return Err(WrongCall(format!(
+            "there are no questions for `{name}`; the domains are geo, scan and clevr"
+        ))
+        .into());
     };
-    let example = |(text, program): &(&str, &str)| Example { program: Some((*program).to_owned()), ..Example::new(*text) };
+    let example = |(text, program): &(&str, &str)| Example {
+        program: Some((*program).to_owned()),
+        ..Example::new(*text)
+    };
     Ok(own.iter().map(example).take(args.sentences).collect())
 }
 
@@ -161,17 +186,22 @@ impl<'a> Bench<'a> {
             let Ok(lattice) = Candidates::default().lattice(domain, &utterance) else { continue };
             let leaves = (0..lattice.leaves().len() * N_USAGES).map(|_| random.score()).collect();
             let program = example.program.as_ref().and_then(|text| terms.parse(text).ok());
-            let gold = program.and_then(|it| GoldChart::new(domain, &grammar, &lattice, &terms, it, Joins::None).ok());
+            let gold = program
+                .and_then(|it| GoldChart::new(domain, &grammar, &lattice, &terms, it, Joins::None).ok());
             sentences.push(Sentence { n_tokens: utterance.len(), lattice, leaves, gold });
         }
-        let words = examples.iter().flat_map(|example| example.utterance.split_whitespace().map(str::to_owned)).collect();
+        let words = examples
+            .iter()
+            .flat_map(|example| example.utterance.split_whitespace().map(str::to_owned))
+            .collect();
         let (max, sum) = (RuleValues::new(&grammar, &rules), RuleValues::new(&grammar, &rules));
         Self { domain, grammar, rules, max, sum, sentences, words, seed }
     }
 
     fn input<'s>(&'s self, sentence: &'s Sentence) -> Input<'s> {
         let scores = Scores { leaves: &sentence.leaves, rules: &self.rules, joins: &[] };
-        Input { domain: self.domain, grammar: &self.grammar, lattice: &sentence.lattice, scores }
+        Input::new(self.domain, &self.grammar, &sentence.lattice, scores)
+            .expect("the scores were made for it")
     }
 
     fn tasks(&self, name: &str, rows: &mut Vec<Row>) {
@@ -187,7 +217,8 @@ impl<'a> Bench<'a> {
         };
         let gold = |sentence: &Sentence| {
             if let Some(gold) = &sentence.gold {
-                let flat: Vec<f64> = sentence.leaves.iter().chain(&self.rules).map(|&score| f64::from(score)).collect();
+                let flat: Vec<f64> =
+                    sentence.leaves.iter().chain(&self.rules).map(|&score| f64::from(score)).collect();
                 std::hint::black_box(gold.graph().marginals(&flat));
             }
         };
@@ -224,7 +255,8 @@ impl<'a> Bench<'a> {
             .iter()
             .map(|sentence| {
                 let n = n_spans(sentence.n_tokens) * (n_constants + 2);
-                PaperScores::new(sentence.n_tokens, n_constants, (0..n).map(|_| random.score()).collect()).ok()
+                PaperScores::new(sentence.n_tokens, n_constants, (0..n).map(|_| random.score()).collect())
+                    .ok()
             })
             .collect();
         let numbered: Vec<(usize, &Sentence)> = few.iter().enumerate().collect();
@@ -245,7 +277,8 @@ impl<'a> Bench<'a> {
         for length in LENGTHS {
             let sentences: Vec<Sentence> = (0..5)
                 .filter_map(|_| {
-                    let words: Vec<&str> = (0..length).map(|_| self.words[random.below(self.words.len())].as_str()).collect();
+                    let words: Vec<&str> =
+                        (0..length).map(|_| self.words[random.below(self.words.len())].as_str()).collect();
                     let utterance = Utterance::new(words.join(" "));
                     let lattice = Candidates::default().lattice(self.domain, &utterance).ok()?;
                     let leaves = (0..lattice.leaves().len() * N_USAGES).map(|_| random.score()).collect();
@@ -260,7 +293,14 @@ impl<'a> Bench<'a> {
     }
 }
 
-fn measure(name: &str, chart: &'static str, task: &'static str, threads: usize, sentences: &[Sentence], run: &(dyn Fn(&Sentence) + Sync)) -> Row {
+fn measure(
+    name: &str,
+    chart: &'static str,
+    task: &'static str,
+    threads: usize,
+    sentences: &[Sentence],
+    run: &(dyn Fn(&Sentence) + Sync),
+) -> Row {
     let mean_tokens = mean(sentences.iter().map(|sentence| sentence.n_tokens as f64));
     Row::new(name, chart, task, threads, mean_tokens, time(sentences, threads, &run))
 }
@@ -289,11 +329,28 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
 }
 
 impl Row {
-    fn new(domain: &str, chart: &'static str, task: &'static str, threads: usize, mean_tokens: f64, mut times: Vec<f64>) -> Self {
+    fn new(
+        domain: &str,
+        chart: &'static str,
+        task: &'static str,
+        threads: usize,
+        mean_tokens: f64,
+        mut times: Vec<f64>,
+    ) -> Self {
         times.sort_by(f64::total_cmp);
-        let p99_us = times.get((times.len() * 99 / 100).min(times.len().saturating_sub(1))).copied().unwrap_or(0.0);
+        let p99_us =
+            times.get((times.len() * 99 / 100).min(times.len().saturating_sub(1))).copied().unwrap_or(0.0);
         let mean_us = mean(times.iter().copied());
-        Self { domain: domain.to_owned(), chart, task, threads, sentences: times.len(), mean_tokens, mean_us, p99_us }
+        Self {
+            domain: domain.to_owned(),
+            chart,
+            task,
+            threads,
+            sentences: times.len(),
+            mean_tokens,
+            mean_us,
+            p99_us,
+        }
     }
 
     fn as_json(&self) -> Value {
@@ -311,7 +368,8 @@ impl Row {
 }
 
 fn as_text(rows: &[Row]) -> String {
-    let mut table = Columns::new(["domain", "chart", "task", "threads", "sentences", "words", "mean us", "p99 us"]);
+    let mut table =
+        Columns::new(["domain", "chart", "task", "threads", "sentences", "words", "mean us", "p99 us"]);
     for row in rows {
         table.row([
             row.domain.clone(),

@@ -54,8 +54,13 @@ pub(super) fn examine(domain: &Domain, examples: &[Example]) -> Vec<Findings> {
 type Outcome = Option<Result<usize, (&'static str, String)>>;
 
 fn summarise(licence: &'static str, examples: &[Example], outcomes: Vec<Outcome>) -> Findings {
-    let mut findings =
-        Findings { licence, programs: 0, derivable: [0; SETTINGS.len()], causes: BTreeMap::new(), failures: Vec::new() };
+    let mut findings = Findings {
+        licence,
+        programs: 0,
+        derivable: [0; SETTINGS.len()],
+        causes: BTreeMap::new(),
+        failures: Vec::new(),
+    };
     for (example, outcome) in examples.iter().zip(outcomes) {
         match outcome {
             None => continue,
@@ -77,10 +82,12 @@ pub(super) fn as_text(findings: &[Findings]) -> String {
     let share = |n: usize, of: usize| percent((of > 0).then(|| 100.0 * n as f64 / of as f64));
     let mut table = Columns::new(["derivable", SETTINGS[0].0, SETTINGS[1].0, SETTINGS[2].0, SETTINGS[3].0]);
     for found in findings {
-        let cell = |at: usize| format!("{} ({})", found.derivable[at], share(found.derivable[at], found.programs));
+        let cell =
+            |at: usize| format!("{} ({})", found.derivable[at], share(found.derivable[at], found.programs));
         table.row([found.licence.to_owned(), cell(0), cell(1), cell(2), cell(3)]);
     }
-    let mut out = format!("\nprograms that some tree over the words gives, setting by setting:\n{}", table.render());
+    let mut out =
+        format!("\nprograms that some tree over the words gives, setting by setting:\n{}", table.render());
     for found in findings.iter().filter(|found| !found.causes.is_empty()) {
         let causes: Vec<String> = found.causes.iter().map(|(kind, n)| format!("{kind} ({n})")).collect();
         out += &format!("not derivable with {}: {}\n", found.licence, causes.join(", "));
@@ -93,8 +100,11 @@ pub(super) fn as_text(findings: &[Findings]) -> String {
 
 pub(super) fn as_json(findings: &[Findings]) -> Value {
     let one = |found: &Findings| {
-        let settings: serde_json::Map<String, Value> =
-            SETTINGS.iter().zip(found.derivable).map(|((name, _), n)| ((*name).to_owned(), json!(n))).collect();
+        let settings: serde_json::Map<String, Value> = SETTINGS
+            .iter()
+            .zip(found.derivable)
+            .map(|((name, _), n)| ((*name).to_owned(), json!(n)))
+            .collect();
         json!({
             "licence": found.licence,
             "programs": found.programs,
