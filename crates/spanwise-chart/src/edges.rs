@@ -4,7 +4,7 @@
 //! one more. [`super::typed`] runs the same rules as loops over arrays; here they are spelled out one by one, for
 //! following a derivation, for k-best lists, and for tests that compare the two.
 
-use crate::grammar::{Discontinuity, Fill, FillResult, Grammar, LeafSymbol, N_USAGES, Side, Usage};
+use crate::grammar::{Discontinuity, FillResult, Grammar, LeafSymbol, N_USAGES, Side, Usage};
 use crate::hypergraph::{Edge, Hypergraph, NONE};
 use crate::lattice::Lattice;
 use crate::typed::{Layout, MAX_OPEN, Storage, unary_slot};
@@ -249,20 +249,11 @@ impl Edges<'_> {
         let (grammar, layout) = (self.grammar, self.layout);
         let cell = self.lattice.cell(p, q);
         for split in p + 1..q {
-            for side in [Side::Left, Side::Right] {
-                let mut add = |fill: &Fill, function: usize| {
-                    if fill.to == to {
-                        let argument = layout.filling.start + fill.argument as usize;
-                        let tails = self.pair((p, split, q), side, function, argument);
-                        found.push(Edge { tails, weights: self.merged(fill.rule, cell) });
-                    }
-                };
-                for fill in &grammar.leaf_fills[side as usize] {
-                    add(fill, layout.function[side as usize].start + fill.from as usize);
-                }
-                for fill in &grammar.partial_fills[side as usize] {
-                    add(fill, layout.partial.start + fill.from as usize);
-                }
+            for &(side, is_leaf, fill) in &grammar.fills_giving[to.index(grammar.n_types)] {
+                let start = if is_leaf { layout.function[side as usize].start } else { layout.partial.start };
+                let argument = layout.filling.start + fill.argument as usize;
+                let tails = self.pair((p, split, q), side, start + fill.from as usize, argument);
+                found.push(Edge { tails, weights: self.merged(fill.rule, cell) });
             }
         }
     }

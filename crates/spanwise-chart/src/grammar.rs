@@ -166,6 +166,16 @@ pub(crate) enum FillResult {
     Done(TypeId),
 }
 
+impl FillResult {
+    /// Its place in [`Grammar::fills_giving`].
+    pub(crate) fn index(self, n_types: usize) -> usize {
+        match self {
+            Self::Done(ty) => ty.index(),
+            Self::Partial(id) => n_types + id as usize,
+        }
+    }
+}
+
 /// An implicit constant: `slot -> result` inserted above a complete term.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ImplicitStep {
@@ -227,6 +237,9 @@ pub struct Grammar {
     pub(crate) partial_fills: [Vec<Fill>; 2],
     /// Sets of types that fill the same slots.
     pub(crate) fill_sets: Vec<Vec<TypeId>>,
+    /// The fills above by what they give: complete terms by type, then partials. Each with the side of its
+    /// argument and whether it fills a leaf.
+    pub(crate) fills_giving: Vec<Vec<(Side, bool, Fill)>>,
     pub(crate) implicit: Vec<ImplicitStep>,
     pub(crate) gatherings: IndexVec<AccumulatorId, Gathering>,
     /// For each type, the accumulator its values gather for.
@@ -286,6 +299,7 @@ impl Grammar {
             leaf_fills: [Vec::new(), Vec::new()],
             partial_fills: [Vec::new(), Vec::new()],
             fill_sets: Vec::new(),
+            fills_giving: Vec::new(),
             implicit: Vec::new(),
             gatherings: IndexVec::new(),
             gathering_of: vec![None; n_types],
@@ -439,6 +453,14 @@ impl Grammar {
                 self.partial_fills[side as usize].extend(fills);
             }
             next += 1;
+        }
+        self.fills_giving = vec![Vec::new(); self.n_types + self.partials.len()];
+        for side in [Side::Left, Side::Right] {
+            let leaves = self.leaf_fills[side as usize].iter().map(|&fill| (true, fill));
+            let partials = self.partial_fills[side as usize].iter().map(|&fill| (false, fill));
+            for (is_leaf, fill) in leaves.chain(partials) {
+                self.fills_giving[fill.to.index(self.n_types)].push((side, is_leaf, fill));
+            }
         }
         for at in 0..self.partials.len() {
             let symbol = self.partials[at].clone();
