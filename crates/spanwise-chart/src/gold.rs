@@ -174,13 +174,46 @@ enum Item {
     Open(u16, u16),
 }
 
+/// The items of one cell by number, and those that merges start from as lists.
+#[derive(Clone, Default)]
+struct Cell {
+    numbers: HashMap<Item, u32>,
+    closed: Vec<u16>,
+    open: Vec<(u16, u16)>,
+    composite: Vec<(u16, u16, Side)>,
+    partial: Vec<(u16, u16, Option<u8>)>,
+    list: Vec<(u16, u16)>,
+}
+
+impl Cell {
+    fn insert(&mut self, item: Item, number: u32) {
+        self.numbers.insert(item, number);
+        match item {
+            Item::Closed(node) => self.closed.push(node),
+            Item::Open(node, missing) => self.open.push((node, missing)),
+            Item::Composite(node, missing, side) => self.composite.push((node, missing, side)),
+            Item::Partial(node, filled, last_left) => self.partial.push((node, filled, last_left)),
+            Item::List(node, at) => self.list.push((node, at)),
+            Item::Unary(..) | Item::Function(..) | Item::Leaf(_) | Item::Raw(_) => {}
+        }
+    }
+
+    fn get(&self, item: Item) -> Option<u32> {
+        self.numbers.get(&item).copied()
+    }
+}
+
 struct Builder<'a> {
     domain: &'a Domain,
     grammar: &'a Grammar,
     lattice: &'a Lattice,
     analysis: &'a Analysis,
     joins: Joins,
-    cells: Vec<HashMap<Item, u32>>,
+    /// The node and slot that each node fills.
+    parents: Vec<Option<(u16, usize)>>,
+    /// For each position, the nodes that leaves from there may be, with their first end and number.
+    starting: Vec<Vec<(u16, usize, usize)>>,
+    cells: Vec<Cell>,
     graph: Hypergraph,
 }
 
@@ -194,8 +227,23 @@ impl<'a> Builder<'a> {
         analysis: &'a Analysis,
         joins: Joins,
     ) -> Self {
-        let cells = vec![HashMap::new(); lattice.n_cells()];
-        Self { domain, grammar, lattice, analysis, joins, cells, graph: Hypergraph::default() }
+        let cells = vec![Cell::default(); lattice.n_cells()];
+        let mut parents = vec![None; analysis.nodes.len()];
+        for (node, kind) in analysis.nodes.iter().enumerate() {
+            kind.children().enumerate().for_each(|(slot, child)| parents[child] = Some((node as u16, slot)));
+        }
+        let mut starting = vec![Vec::new(); lattice.n_positions()];
+        for (p, leaves) in starting.iter_mut().enumerate() {
+            for (end, leaf) in lattice.leaves_from(p) {
+                let said = lattice.leaves()[leaf].constant;
+                let is_it =
+                    |node: &Node| matches!(node, Node::Constant { constant, .. } if *constant == said);
+                let nodes = analysis.nodes.iter().enumerate().filter(|(_, node)| is_it(node));
+                leaves.extend(nodes.map(|(node, _)| (node as u16, end, leaf)));
+            }
+        }
+        let graph = Hypergraph::default();
+        Self { domain, grammar, lattice, analysis, joins, parents, starting, cells, graph }
     }
 
     fn fill(&mut self) {
@@ -217,9 +265,7 @@ impl<'a> Builder<'a> {
                 left: &self.cells[self.lattice.cell(p, split)],
                 right: &self.cells[self.lattice.cell(split, q)],
             };
-            for node in 0..self.analysis.nodes.len() as u16 {
-                self.merge(&pair, node, cell, &mut made);
-            }
+            self.merge(&pair, cell, &mut made);
         }
         // Items that others of the same cell are made from come first.
         self.emit(cell, made);
@@ -274,181 +320,179 @@ impl<'a> Builder<'a> {
     }
 
     fn leaves(&self, p: usize, q: usize, made: &mut Made) {
-        for node in 0..self.analysis.nodes.len() as u16 {
-            let Some((constant, frame, _)) = self.constant(node) else { continue };
-            let items: Vec<(Item, Usage)> = match self.grammar.leaf_symbol[frame.index()] {
-                LeafSymbol::Dead => Vec::new(),
-                LeafSymbol::Closed(_) => vec![(Item::Leaf(node), Usage::Closed)],
+        let span = self.lattice.span(p, q);
+        for &(node, end, leaf) in self.starting[p].iter().filter(|(_, end, _)| *end <= q) {
+            debug_assert!(end > p);
+            let Some((_, frame, _)) = self.constant(node) else { continue };
+            let mut add = |item: Item, usage: Usage| {
+                let mut edge = Edge::leaf((leaf * N_USAGES + usage.index()) as u32);
+                if self.joins == Joins::Tree && self.lattice.leaves()[leaf].end < span.end {
+                    edge.weights[1] = self.join(self.lattice.cell(p, q));
+                }
+                made.push((item, edge));
+            };
+            match self.grammar.leaf_symbol[frame.index()] {
+                LeafSymbol::Dead => {}
+                LeafSymbol::Closed(_) => add(Item::Leaf(node), Usage::Closed),
                 LeafSymbol::Unary(_) => {
-                    Usage::ALL[1..].iter().map(|&usage| (Item::Unary(node, usage), usage)).collect()
+                    Usage::ALL[1..].iter().for_each(|&usage| add(Item::Unary(node, usage), usage))
                 }
                 LeafSymbol::Function(_) => {
-                    vec![
-                        (Item::Function(node, Side::Left), Usage::ApplyLeft),
-                        (Item::Function(node, Side::Right), Usage::ApplyRight),
-                    ]
-                }
-            };
-            let span = self.lattice.span(p, q);
-            for leaf in self.lattice.leaves_within(p, q) {
-                let known = self.lattice.leaves()[leaf];
-                if known.constant != constant {
-                    continue;
-                }
-                for &(item, usage) in &items {
-                    let mut edge = Edge::leaf((leaf * N_USAGES + usage.index()) as u32);
-                    if self.joins == Joins::Tree && known.end < span.end {
-                        edge.weights[1] = self.join(self.lattice.cell(p, q));
-                    }
-                    made.push((item, edge));
+                    add(Item::Function(node, Side::Left), Usage::ApplyLeft);
+                    add(Item::Function(node, Side::Right), Usage::ApplyRight);
                 }
             }
         }
     }
 
-    fn merge(&self, pair: &Pair<'_>, node: u16, cell: usize, made: &mut Made) {
-        match &self.analysis.nodes[node as usize] {
-            Node::Constant { frame, args, .. } => match self.grammar.leaf_symbol[frame.index()] {
-                LeafSymbol::Unary(id) => {
-                    self.apply(pair, node, id, args[0] as u16, cell, made);
-                    if pair.width <= MAX_OPEN {
-                        self.compose(pair, node, id, args[0] as u16, cell, made);
-                    }
-                    self.complete(pair, node, cell, made);
+    /// Everything that two neighbouring cells make together. Starts from what is there, not from what could be.
+    fn merge(&self, pair: &Pair<'_>, cell: usize, made: &mut Made) {
+        for side in [Side::Left, Side::Right] {
+            let (functions, arguments) = pair.sides(side);
+            for &argument in &arguments.closed {
+                self.apply(pair, side, argument, cell, made);
+            }
+            for &(node, missing, own) in functions.composite.iter().filter(|(_, _, own)| *own == side) {
+                self.complete(pair, (node, missing, own), cell, made);
+            }
+            if pair.width <= MAX_OPEN {
+                for &(inner, missing) in &arguments.open {
+                    self.compose(pair, side, (inner, missing), cell, made);
                 }
-                LeafSymbol::Function(_) => self.fill_slots(pair, node, *frame, args, cell, made),
+            }
+        }
+        for &(node, at) in pair.right.list.iter().filter(|(_, at)| *at > 0) {
+            let Node::Gather { accumulator, elements, .. } = &self.analysis.nodes[node as usize] else {
+                continue;
+            };
+            let element = Item::Leaf(elements[at as usize - 1] as u16);
+            if let Some(tails) = pair.words(element, Item::List(node, at)) {
+                let weights = self.merged(self.grammar.gatherings[*accumulator].gather, cell);
+                made.push((Item::List(node, at - 1), Edge { tails, weights }));
+            }
+        }
+    }
+
+    /// Whatever takes a complete argument on `side`.
+    fn apply(&self, pair: &Pair<'_>, side: Side, argument: u16, cell: usize, made: &mut Made) {
+        let Some((node, slot)) = self.parents[argument as usize] else { return };
+        match &self.analysis.nodes[node as usize] {
+            Node::Constant { frame, .. } => match self.grammar.leaf_symbol[frame.index()] {
+                LeafSymbol::Unary(id) => {
+                    let usage = if side == Side::Left { Usage::ApplyLeft } else { Usage::ApplyRight };
+                    if let Some(tails) = pair.get(side, Item::Unary(node, usage), Item::Closed(argument)) {
+                        let rule = self.grammar.unaries[id as usize].apply[side as usize];
+                        made.push((Item::Raw(node), Edge { tails, weights: self.merged(rule, cell) }));
+                    }
+                }
+                LeafSymbol::Function(_) => {
+                    self.fill_slot(pair, side, (node, *frame), (slot, argument), cell, made)
+                }
                 LeafSymbol::Closed(_) | LeafSymbol::Dead => {}
             },
-            Node::Gather { accumulator, elements, over } => {
-                let gathering = &self.grammar.gatherings[*accumulator];
-                for (at, &element) in elements.iter().enumerate().take(elements.len().saturating_sub(1)) {
-                    let rest = Item::List(node, at as u16 + 1);
-                    if let Some(tails) = pair.words(Item::Leaf(element as u16), rest) {
-                        let weights = self.merged(gathering.gather, cell);
-                        made.push((Item::List(node, at as u16), Edge { tails, weights }));
-                    }
-                }
-                if let Some(over) = over {
-                    for side in [Side::Left, Side::Right] {
-                        if let Some(tails) = pair.get(side, Item::List(node, 0), Item::Closed(*over as u16)) {
-                            let weights = self.merged(gathering.apply[side as usize], cell);
-                            made.push((Item::Raw(node), Edge { tails, weights }));
-                        }
-                    }
-                }
-            }
-            Node::Unlisted { .. } => {}
-        }
-    }
-
-    fn apply(&self, pair: &Pair<'_>, node: u16, unary: u16, child: u16, cell: usize, made: &mut Made) {
-        for side in [Side::Left, Side::Right] {
-            let usage = if side == Side::Left { Usage::ApplyLeft } else { Usage::ApplyRight };
-            if let Some(tails) = pair.get(side, Item::Unary(node, usage), Item::Closed(child)) {
-                let rule = self.grammar.unaries[unary as usize].apply[side as usize];
-                made.push((Item::Raw(node), Edge { tails, weights: self.merged(rule, cell) }));
-            }
-        }
-    }
-
-    fn compose(&self, pair: &Pair<'_>, node: u16, unary: u16, child: u16, cell: usize, made: &mut Made) {
-        for side in [Side::Left, Side::Right] {
-            let (usage, own) = match side {
-                Side::Left => (Usage::ComposeLeft, Side::Right),
-                Side::Right => (Usage::ComposeRight, Side::Left),
-            };
-            // Whatever is missing of the child's subtree.
-            for missing in child..self.analysis.nodes.len() as u16 {
-                if let Some(tails) = pair.get(side, Item::Unary(node, usage), Item::Open(child, missing)) {
-                    let rule = self.grammar.unaries[unary as usize].compose[side as usize];
-                    // In the paper's tree the three parts of a discontinuous node are joined at once.
-                    let weights = match self.joins {
-                        Joins::Tree => [self.rule(rule), NONE, NONE],
-                        Joins::None | Joins::Merges => self.merged(rule, cell),
-                    };
-                    made.push((Item::Composite(node, missing, own), Edge { tails, weights }));
-                }
-            }
-        }
-    }
-
-    fn complete(&self, pair: &Pair<'_>, node: u16, cell: usize, made: &mut Made) {
-        let Some((_, frame, _)) = self.constant(node) else { return };
-        let result = self.domain.frame(frame).result;
-        for side in [Side::Left, Side::Right] {
-            for missing in node..self.analysis.nodes.len() as u16 {
-                let Some(tails) = pair.get(side, Item::Composite(node, missing, side), Item::Closed(missing))
-                else {
-                    continue;
-                };
-                let slot = self.slot_of(missing);
-                if let Some(rule) = slot.and_then(|slot| self.key(RuleKind::Finish, slot, result, side)) {
+            Node::Gather { accumulator, elements, .. } if slot == elements.len() => {
+                if let Some(tails) = pair.get(side, Item::List(node, 0), Item::Closed(argument)) {
+                    let rule = self.grammar.gatherings[*accumulator].apply[side as usize];
                     made.push((Item::Raw(node), Edge { tails, weights: self.merged(rule, cell) }));
                 }
             }
+            Node::Gather { .. } | Node::Unlisted { .. } => {}
+        }
+    }
+
+    /// A function is composed with a subtree that something is missing from.
+    fn compose(
+        &self,
+        pair: &Pair<'_>,
+        side: Side,
+        (inner, missing): (u16, u16),
+        cell: usize,
+        made: &mut Made,
+    ) {
+        let Some((node, _)) = self.parents[inner as usize] else { return };
+        let Some((_, frame, _)) = self.constant(node) else { return };
+        let LeafSymbol::Unary(id) = self.grammar.leaf_symbol[frame.index()] else { return };
+        let (usage, own) = match side {
+            Side::Left => (Usage::ComposeLeft, Side::Right),
+            Side::Right => (Usage::ComposeRight, Side::Left),
+        };
+        if let Some(tails) = pair.get(side, Item::Unary(node, usage), Item::Open(inner, missing)) {
+            let rule = self.grammar.unaries[id as usize].compose[side as usize];
+            // In the paper's tree the three parts of a discontinuous node are joined at once.
+            let weights = match self.joins {
+                Joins::Tree => [self.rule(rule), NONE, NONE],
+                Joins::None | Joins::Merges => self.merged(rule, cell),
+            };
+            made.push((Item::Composite(node, missing, own), Edge { tails, weights }));
+        }
+    }
+
+    /// A composite gets what is missing, on the side of its last function.
+    fn complete(
+        &self,
+        pair: &Pair<'_>,
+        (node, missing, side): (u16, u16, Side),
+        cell: usize,
+        made: &mut Made,
+    ) {
+        let tails = pair.get(side, Item::Composite(node, missing, side), Item::Closed(missing));
+        let (Some(tails), Some((_, frame, _))) = (tails, self.constant(node)) else { return };
+        let rule = self
+            .slot_of(missing)
+            .and_then(|slot| self.key(RuleKind::Finish, slot, self.domain.frame(frame).result, side));
+        if let Some(rule) = rule {
+            made.push((Item::Raw(node), Edge { tails, weights: self.merged(rule, cell) }));
         }
     }
 
     /// The type of the slot that a node fills in the program.
     fn slot_of(&self, node: u16) -> Option<TypeId> {
-        self.analysis.nodes.iter().find_map(|parent| match parent {
-            Node::Constant { frame, args, .. } => {
-                let at = args.iter().position(|&arg| arg == node as usize)?;
-                Some(self.domain.frame(*frame).slots[at])
-            }
-            _ => None,
-        })
+        let (parent, slot) = self.parents[node as usize]?;
+        self.constant(parent).map(|(_, frame, _)| self.domain.frame(frame).slots[slot])
     }
 
-    fn fill_slots(
+    /// A function of several slots, bare or with some filled, takes an argument.
+    fn fill_slot(
         &self,
         pair: &Pair<'_>,
-        node: u16,
-        frame: FrameId,
-        args: &[usize],
+        side: Side,
+        (node, frame): (u16, FrameId),
+        (slot, argument): (usize, u16),
         cell: usize,
         made: &mut Made,
     ) {
         let used = self.domain.frame(frame);
-        for side in [Side::Left, Side::Right] {
-            for (slot, &arg) in args.iter().enumerate() {
-                let argument = self.analysis.types[arg];
-                let mut step = |from: Item, symbol: &PartialSymbol| {
-                    let Some(tails) = pair.get(side, from, Item::Closed(arg as u16)) else { return };
-                    let first = first_accepting(self.domain, &used.slots, symbol.filled, argument);
-                    let is_spurious =
-                        side == Side::Right && commutes(self.domain, &used.slots, symbol, argument, slot);
-                    let rule = self.key(RuleKind::Apply, used.slots[slot], used.result, side);
-                    let Some(rule) = rule.filter(|_| first == Some(slot) && !is_spurious) else { return };
-                    let filled = symbol.filled | 1 << slot;
-                    let item = if filled.count_ones() as usize == used.slots.len() {
-                        Item::Raw(node)
-                    } else {
-                        Item::Partial(node, filled, (side == Side::Left).then_some(slot as u8))
-                    };
-                    made.push((item, Edge { tails, weights: self.merged(rule, cell) }));
-                };
-                step(Item::Function(node, side), &PartialSymbol { function: 0, filled: 0, last_left: None });
-                for filled in 1..(1u16 << used.slots.len()) - 1 {
-                    let lefts = (0..used.slots.len() as u8).filter(|last| filled >> last & 1 == 1).map(Some);
-                    for last_left in lefts.chain([None]) {
-                        let symbol = PartialSymbol { function: 0, filled, last_left };
-                        step(Item::Partial(node, filled, last_left), &symbol);
-                    }
-                }
-            }
+        let ty = self.analysis.types[argument as usize];
+        let mut step = |from: Item, symbol: PartialSymbol| {
+            let Some(tails) = pair.get(side, from, Item::Closed(argument)) else { return };
+            let first = first_accepting(self.domain, &used.slots, symbol.filled, ty);
+            let is_spurious = side == Side::Right && commutes(self.domain, &used.slots, &symbol, ty, slot);
+            let rule = self.key(RuleKind::Apply, used.slots[slot], used.result, side);
+            let Some(rule) = rule.filter(|_| first == Some(slot) && !is_spurious) else { return };
+            let filled = symbol.filled | 1 << slot;
+            let item = if filled.count_ones() as usize == used.slots.len() {
+                Item::Raw(node)
+            } else {
+                Item::Partial(node, filled, (side == Side::Left).then_some(slot as u8))
+            };
+            made.push((item, Edge { tails, weights: self.merged(rule, cell) }));
+        };
+        step(Item::Function(node, side), PartialSymbol { function: 0, filled: 0, last_left: None });
+        let (functions, _) = pair.sides(side);
+        for &(_, filled, last_left) in functions.partial.iter().filter(|(known, ..)| *known == node) {
+            step(Item::Partial(node, filled, last_left), PartialSymbol { function: 0, filled, last_left });
         }
     }
 
     fn lists_and_values(&self, cell: usize, made: &mut Made) {
         for (node, kind) in self.analysis.nodes.iter().enumerate() {
             let node = node as u16;
-            if let Some(&leaf) = self.cells[cell].get(&Item::Leaf(node)) {
+            if let Some(leaf) = self.cells[cell].get(Item::Leaf(node)) {
                 made.push((Item::Raw(node), self.one(leaf, NONE)));
             }
             if let Node::Gather { elements, .. } = kind {
                 let last = elements.len() as u16 - 1;
-                if let Some(&leaf) = self.cells[cell].get(&Item::Leaf(elements[last as usize] as u16)) {
+                if let Some(leaf) = self.cells[cell].get(Item::Leaf(elements[last as usize] as u16)) {
                     made.push((Item::List(node, last), self.one(leaf, NONE)));
                 }
             }
@@ -462,10 +506,10 @@ impl<'a> Builder<'a> {
         for (node, kind) in self.analysis.nodes.iter().enumerate() {
             let node = node as u16;
             let mut edges: Vec<Edge> =
-                items.get(&Item::Raw(node)).map(|&known| self.one(known, NONE)).into_iter().collect();
+                items.get(Item::Raw(node)).map(|known| self.one(known, NONE)).into_iter().collect();
             if let Node::Gather { accumulator, over: None, .. } = kind {
                 let close = self.grammar.gatherings[*accumulator].close;
-                if let (Some(&list), Some(close)) = (items.get(&Item::List(node, 0)), close) {
+                if let (Some(list), Some(close)) = (items.get(Item::List(node, 0)), close) {
                     edges.push(self.one(list, self.rule(close)));
                 }
             }
@@ -493,12 +537,13 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn opens(&self, items: &HashMap<Item, u32>, made: &mut Made) {
+    fn opens(&self, cell: &Cell, made: &mut Made) {
         let discontinuity = self.grammar.options().discontinuity;
         if discontinuity == Discontinuity::None {
             return;
         }
-        let mut known: Vec<(Item, u32)> = items.iter().map(|(&item, &number)| (item, number)).collect();
+        let mut known: Vec<(Item, u32)> =
+            cell.numbers.iter().map(|(&item, &number)| (item, number)).collect();
         known.sort_unstable();
         for (item, number) in known {
             let open = match item {
@@ -532,7 +577,7 @@ impl<'a> Builder<'a> {
         let (_, rule) = *self.grammar.roots.iter().find(|(ty, _)| *ty == self.analysis.types[0])?;
         let weight = self.rule(rule);
         let tops: Vec<(usize, u32)> = (0..n)
-            .filter_map(|p| Some((p, *self.cells[self.lattice.cell(p, n)].get(&Item::Closed(0))?)))
+            .filter_map(|p| Some((p, self.cells[self.lattice.cell(p, n)].get(Item::Closed(0))?)))
             .collect();
         if tops.is_empty() {
             return None;
@@ -553,11 +598,19 @@ impl<'a> Builder<'a> {
 struct Pair<'a> {
     /// Positions of both together.
     width: usize,
-    left: &'a HashMap<Item, u32>,
-    right: &'a HashMap<Item, u32>,
+    left: &'a Cell,
+    right: &'a Cell,
 }
 
 impl Pair<'_> {
+    /// The cell of the function and that of its argument, which stands on `side`.
+    fn sides(&self, side: Side) -> (&Cell, &Cell) {
+        match side {
+            Side::Right => (self.left, self.right),
+            Side::Left => (self.right, self.left),
+        }
+    }
+
     /// A function and its argument on `side`, as tails in the order of the words.
     fn get(&self, side: Side, function: Item, argument: Item) -> Option<[u32; 2]> {
         match side {
@@ -567,6 +620,6 @@ impl Pair<'_> {
     }
 
     fn words(&self, left: Item, right: Item) -> Option<[u32; 2]> {
-        Some([*self.left.get(&left)?, *self.right.get(&right)?])
+        Some([self.left.get(left)?, self.right.get(right)?])
     }
 }

@@ -172,6 +172,11 @@ impl Lattice {
             .map(|&(_, id)| id as usize)
     }
 
+    /// Leaves that start at `p`, as numbers, each with the first boundary at or after its end.
+    pub(crate) fn leaves_from(&self, p: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.starting[p].iter().map(|&(end, id)| (end as usize, id as usize))
+    }
+
     /// Leaves that start at `p` and can be followed by nothing but words without meaning up to `q`.
     pub(crate) fn leaves_within(&self, p: usize, q: usize) -> impl Iterator<Item = usize> + '_ {
         self.starting[p].iter().take_while(move |&&(end, _)| end as usize <= q).map(|&(_, id)| id as usize)

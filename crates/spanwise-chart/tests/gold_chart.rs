@@ -107,3 +107,31 @@ fn the_ternary_example_of_the_paper_needs_a_discontinuous_rule() {
         assert_eq!(gold.is_ok(), expected, "{discontinuity:?}");
     }
 }
+
+#[test]
+fn programs_of_sixty_five_constants_are_derived_in_either_order_of_the_words() {
+    use spanwise_chart::grammar::Grammar;
+    use spanwise_chart::lattice::{Lattice, Leaf};
+    let domain = spanwise_domains::load::load("geo").unwrap();
+    let n = 32;
+    let text = format!("answer({}stateid('ohio'){})", "state(next_to_2(".repeat(n), "))".repeat(n));
+    let mut terms = domain.new_terms();
+    let program = terms.parse(&text).unwrap();
+    let mut names: Vec<&str> = ["state", "next_to_2"].into_iter().cycle().take(2 * n).collect();
+    names.push("stateid('ohio')");
+    for discontinuity in [Discontinuity::None, Discontinuity::Open] {
+        let grammar = Grammar::new(&domain, Options { discontinuity, implicit: false });
+        names.reverse();
+        let leaf = |(at, name): (usize, &&str)| Leaf {
+            start: at as u32,
+            end: at as u32 + 1,
+            constant: common::constant(&domain, name),
+        };
+        let lattice = Lattice::new(names.len(), names.iter().enumerate().map(leaf).collect()).unwrap();
+        let gold = GoldChart::new(&domain, &grammar, &lattice, &terms, program, Joins::None).unwrap();
+        let n_scores = lattice.leaves().len() * spanwise_chart::grammar::N_USAGES + grammar.n_rules();
+        let count = *gold.graph().inside::<Count>(&vec![1.0; n_scores]).last().unwrap();
+        // Without discontinuity every word has its place; with it, equal constants can change theirs.
+        assert!(if discontinuity == Discontinuity::None { count == 1.0 } else { count > 1.0 }, "{count}");
+    }
+}
