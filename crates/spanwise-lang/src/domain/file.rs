@@ -1,6 +1,6 @@
 //! The domain file as written: TOML in, declarations with their places out.
 //!
-//! This module knows the keys of the format and nothing of their meaning; [`super::compile`] gives them that.
+//! This module knows the keys of the format and nothing of their meaning; the compiler beside it gives them that.
 //! Everything wrong is collected, so that one run of the linter shows all of it.
 
 mod reader;

@@ -1,7 +1,7 @@
 //! A domain: typed constants, how they are written and said, and how their meanings compose.
 //!
 //! [`Domain::load`] compiles a domain file (`docs/domain-format.md` is its reference) in passes: TOML to
-//! declarations ([`file`]), declarations to types, frames and entities ([`compile`]), frames to numbered meaning
+//! declarations ([`mod@file`]), declarations to types, frames and entities (`compile`), frames to numbered meaning
 //! states ([`crate::states`]). Everything after loading works on numbers.
 //!
 //! A domain owns a base [`Terms`] store that holds its forms and entities. Programs are built in stores that
