@@ -7,7 +7,7 @@
 use crate::grammar::{Discontinuity, FillResult, Grammar, LeafSymbol, N_USAGES, Side, Usage};
 use crate::hypergraph::{Edge, Hypergraph, NONE};
 use crate::lattice::Lattice;
-use crate::typed::{Layout, MAX_OPEN, Storage, unary_slot};
+use crate::layout::{Layout, MAX_OPEN, Storage, unary_slot};
 use hashbrown::HashMap;
 use spanwise_core::Idx;
 use spanwise_lang::{Domain, TypeId};

@@ -15,10 +15,12 @@ use crate::grammar::{
 };
 use crate::hypergraph::{Edge, Hypergraph, NONE};
 use crate::lattice::Lattice;
-use crate::typed::MAX_OPEN;
+use crate::layout::MAX_OPEN;
+pub use crate::underivable::Underivable;
+use crate::underivable::reason;
 use hashbrown::HashMap;
 use spanwise_core::Idx;
-use spanwise_lang::{Analysis, ConstantId, Domain, FrameId, Node, Problem, TermId, Terms, TypeId};
+use spanwise_lang::{Analysis, ConstantId, Domain, FrameId, Node, TermId, Terms, TypeId};
 
 /// Most nodes of a program that a gold chart is built for.
 pub const MAX_NODES: usize = 256;
@@ -34,38 +36,6 @@ pub enum Joins {
     /// Every join of the paper's tree: complete merges, a constant with the words after it, and the whole with the
     /// words before it (whose score comes after those of the cells).
     Tree,
-}
-
-/// Why no derivation gives a program.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Underivable {
-    /// The program has no typing.
-    Untypeable(Problem),
-    /// It has more nodes than a chart is built for.
-    TooLarge,
-    /// An entity that no table lists.
-    UnlistedEntity(TermId),
-    /// A constant that no words may say, nor may it be left unsaid.
-    Unsaid(ConstantId),
-    /// A constant occurs more often in the program than in the words.
-    Repeated(ConstantId),
-    /// Every constant has words, but they stand in an order that the rules cannot compose.
-    Order,
-}
-
-impl Underivable {
-    /// A short name of the reason, for counting.
-    #[must_use]
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Self::Untypeable(_) => "untypeable",
-            Self::TooLarge => "too large",
-            Self::UnlistedEntity(_) => "entity in no table",
-            Self::Unsaid(_) => "constant not in the words",
-            Self::Repeated(_) => "repeated constant",
-            Self::Order => "order of the words",
-        }
-    }
 }
 
 /// The derivations of one program over one utterance.
@@ -109,47 +79,6 @@ impl GoldChart {
     pub fn graph(&self) -> &Hypergraph {
         &self.graph
     }
-}
-
-/// What keeps a program from being derived, constant by constant.
-fn reason(grammar: &Grammar, lattice: &Lattice, domain: &Domain, analysis: &Analysis) -> Underivable {
-    let mut uses: Vec<(ConstantId, usize)> = Vec::new();
-    for node in &analysis.nodes {
-        let Node::Constant { constant, .. } = *node else { continue };
-        if domain.constants()[constant].implicit && grammar.options().implicit {
-            continue;
-        }
-        match uses.iter_mut().find(|(known, _)| *known == constant) {
-            Some((_, n)) => *n += 1,
-            None => uses.push((constant, 1)),
-        }
-    }
-    let is_said = |constant: ConstantId| lattice.leaves().iter().any(|leaf| leaf.constant == constant);
-    if let Some(&(unsaid, _)) = uses.iter().find(|(constant, _)| !is_said(*constant)) {
-        return Underivable::Unsaid(unsaid);
-    }
-    for &(constant, n) in &uses {
-        let mut spans: Vec<(u32, u32)> = lattice
-            .leaves()
-            .iter()
-            .filter(|leaf| leaf.constant == constant)
-            .map(|leaf| (leaf.end, leaf.start))
-            .collect();
-        // The most runs of words that do not overlap: always take the one that ends first.
-        spans.sort_unstable();
-        let mut apart = 0;
-        let mut free_from = 0;
-        for (end, start) in spans {
-            if start >= free_from {
-                apart += 1;
-                free_from = end;
-            }
-        }
-        if apart < n {
-            return Underivable::Repeated(constant);
-        }
-    }
-    Underivable::Order
 }
 
 /// A fragment of the gold program, as an item of a cell.

@@ -20,111 +20,12 @@
 //! root        C[t] from any position to the end, t a root type; what comes before has no meaning
 //! ```
 
-use crate::typed::{Layout, unary_slot};
+use crate::layout::{Layout, unary_slot};
+pub use crate::rules::{Discontinuity, N_USAGES, Options, RuleKey, RuleKind, Side, Usage};
 use hashbrown::HashMap;
 use spanwise_core::{Idx, IndexVec};
 use spanwise_lang::states::AccumulatorId;
 use spanwise_lang::{ConstantId, Domain, FrameId, TypeId};
-
-/// How far apart the parts of one meaning may be.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub enum Discontinuity {
-    /// Every part is a run of words.
-    None,
-    /// One function may come between another and its argument: the paper's ternary rule.
-    Ternary,
-    /// Functions compose before their argument comes.
-    #[default]
-    Open,
-}
-
-/// What the grammar allows.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Options {
-    /// How discontinuous meanings are composed.
-    pub discontinuity: Discontinuity,
-    /// Whether implicit constants are inserted.
-    pub implicit: bool,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { discontinuity: Discontinuity::Open, implicit: true }
-    }
-}
-
-/// A side of something in the words.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Side {
-    /// Before it.
-    Left,
-    /// After it.
-    Right,
-}
-
-/// How a leaf is used; part of its score.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Usage {
-    /// It needs nothing.
-    Closed,
-    /// It is applied to something on its left first.
-    ApplyLeft,
-    /// It is applied to something on its right first.
-    ApplyRight,
-    /// It is composed with an open function on its left.
-    ComposeLeft,
-    /// It is composed with an open function on its right.
-    ComposeRight,
-    /// Another function is composed with it before it has its argument.
-    Inner,
-}
-
-/// Number of usages.
-pub const N_USAGES: usize = 6;
-
-impl Usage {
-    /// All usages, in order.
-    pub const ALL: [Self; N_USAGES] =
-        [Self::Closed, Self::ApplyLeft, Self::ApplyRight, Self::ComposeLeft, Self::ComposeRight, Self::Inner];
-
-    /// The position in [`Usage::ALL`].
-    #[must_use]
-    pub const fn index(self) -> usize {
-        self as usize
-    }
-}
-
-/// What a rule does; with the types and the side, the key of its score.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum RuleKind {
-    /// A function takes an argument of a slot type.
-    Apply,
-    /// A function is composed with an open one.
-    Compose,
-    /// An open composite gets its argument.
-    Finish,
-    /// A value joins other values.
-    Gather,
-    /// Values close over the accumulator's default.
-    Close,
-    /// An implicit constant is inserted; the frame tells which.
-    Implicit(FrameId),
-    /// A complete term is the program.
-    Root,
-}
-
-/// The key of a rule's score.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct RuleKey {
-    /// What it does.
-    pub kind: RuleKind,
-    /// The type of the slot that is filled, or of what comes in.
-    pub input: TypeId,
-    /// The type that comes out in the end.
-    pub output: TypeId,
-    /// The side on which the argument is.
-    pub side: Side,
-}
 
 /// A function with one slot, as a leaf: `slot -> result`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

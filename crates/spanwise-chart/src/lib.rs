@@ -12,12 +12,15 @@ pub mod grammar;
 pub mod hypergraph;
 pub mod kbest;
 pub mod lattice;
+mod layout;
 pub mod objective;
 pub mod outside;
 pub mod paper;
+mod rules;
 pub mod semiring;
 pub mod tree;
 pub mod typed;
+mod underivable;
 
 pub use tree::{Category, SpanTree, TreeNode};
 

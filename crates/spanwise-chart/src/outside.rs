@@ -8,8 +8,9 @@
 use crate::edges::Edges;
 use crate::grammar::{Discontinuity, Fill, FillResult, N_USAGES, Side, Usage};
 use crate::lattice::Gradient;
+use crate::layout::{Layout, MAX_OPEN, Storage, unary_slot};
 use crate::semiring::{Semiring, Sum, give_array, take_array};
-use crate::typed::{Input, Layout, Live, MAX_OPEN, RuleValues, Storage, TypedChart, unary_slot};
+use crate::typed::{Input, Live, RuleValues, TypedChart};
 use spanwise_core::Idx;
 use spanwise_lang::TypeId;
 
