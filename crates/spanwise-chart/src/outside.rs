@@ -488,7 +488,7 @@ mod tests {
         ];
         for (name, text) in sentences {
             let domain = spanwise_domains::load::load(name).unwrap();
-            let grammar = Grammar::new(&domain, Options::default());
+            let grammar = Grammar::new(&domain, Options { implicit: true, ..Options::default() });
             let candidates = Candidates { predicates: Licence::Lexicon, ..Candidates::default() };
             let lattice = candidates.lattice(&domain, &Utterance::new(text)).unwrap();
             assert!(lattice.n_positions() >= 14, "{name}: {}", lattice.n_positions());

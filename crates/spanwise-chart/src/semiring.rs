@@ -12,6 +12,11 @@ pub trait Semiring {
     const ONE: Self::Value;
     /// The value of a score.
     fn lift(score: f64) -> Self::Value;
+    /// The value of a score that is scaled down by `scale`. Semirings that need no scaling are given zeros.
+    #[inline]
+    fn lift_scaled(score: f32, scale: f64) -> Self::Value {
+        Self::lift(f64::from(score) - scale)
+    }
     /// One of two alternatives.
     fn plus(a: Self::Value, b: Self::Value) -> Self::Value;
     /// Both parts of a derivation.
@@ -58,6 +63,10 @@ impl Semiring for Max {
     #[inline]
     fn lift(score: f64) -> f32 {
         score as f32
+    }
+    #[inline]
+    fn lift_scaled(score: f32, _: f64) -> f32 {
+        score
     }
     #[inline]
     fn plus(a: f32, b: f32) -> f32 {

@@ -206,8 +206,7 @@ impl<S: Semiring> Drop for TypedChart<S> {
 /// Adds a leaf in all its frames and usages.
 fn add_leaf<S: Semiring>(input: &Input<'_>, leaf: usize, offset: f64, target: &mut [S::Value]) {
     let scores = &input.scores.leaves[leaf * N_USAGES..][..N_USAGES];
-    let values: [S::Value; N_USAGES] =
-        std::array::from_fn(|usage| S::lift(f64::from(scores[usage]) - offset));
+    let values: [S::Value; N_USAGES] = std::array::from_fn(|usage| S::lift_scaled(scores[usage], offset));
     for &(place, usage) in &input.grammar.leaf_places[input.lattice.leaves()[leaf].constant.index()] {
         target[place as usize] = S::plus(target[place as usize], values[usage.index()]);
     }
@@ -215,6 +214,51 @@ fn add_leaf<S: Semiring>(input: &Input<'_>, leaf: usize, offset: f64, target: &m
 
 /// Most leaves that are composed in one go.
 const MAX_UNARIES: usize = 256;
+
+/// Adds rows of `from`, each times a value, to one row. Rows of usual widths are kept in registers meanwhile.
+fn add_rows<S: Semiring>(
+    to: &mut [[S::Value; LANES]],
+    rows: impl Iterator<Item = (S::Value, u16)>,
+    from: &[[S::Value; LANES]],
+) {
+    match to.len() {
+        1 => add_rows_of::<S, 1>(to, rows, from),
+        2 => add_rows_of::<S, 2>(to, rows, from),
+        3 => add_rows_of::<S, 3>(to, rows, from),
+        4 => add_rows_of::<S, 4>(to, rows, from),
+        5 => add_rows_of::<S, 5>(to, rows, from),
+        6 => add_rows_of::<S, 6>(to, rows, from),
+        width => {
+            for (value, row) in rows {
+                for (to, from) in to.iter_mut().zip(&from[row as usize * width..]) {
+                    for lane in 0..LANES {
+                        to[lane] = S::plus(to[lane], S::times(value, from[lane]));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The same for rows of `N` chunks.
+#[inline]
+fn add_rows_of<S: Semiring, const N: usize>(
+    to: &mut [[S::Value; LANES]],
+    rows: impl Iterator<Item = (S::Value, u16)>,
+    from: &[[S::Value; LANES]],
+) {
+    let Some(to) = to.first_chunk_mut::<N>() else { return };
+    let mut sums = *to;
+    for (value, row) in rows {
+        let Some(from) = from[row as usize * N..].first_chunk::<N>() else { continue };
+        for chunk in 0..N {
+            for lane in 0..LANES {
+                sums[chunk][lane] = S::plus(sums[chunk][lane], S::times(value, from[chunk][lane]));
+            }
+        }
+    }
+    *to = sums;
+}
 
 /// The sources with numbers from `start` on, at most `n` of them; sources are in order.
 fn within(sources: &[(u16, u16)], start: usize, n: usize) -> &[(u16, u16)] {
@@ -339,17 +383,8 @@ impl<S: Semiring> Merge<'_, S> {
                 if sources.is_empty() {
                     continue;
                 }
-                for (chunk, to) in composite[row * n_chunks..][..n_chunks].iter_mut().enumerate() {
-                    let mut sums = *to;
-                    for &(id, slot) in sources {
-                        let value = values[id as usize - start];
-                        let from = &open[slot as usize * n_chunks + chunk];
-                        for lane in 0..LANES {
-                            sums[lane] = S::plus(sums[lane], S::times(value, from[lane]));
-                        }
-                    }
-                    *to = sums;
-                }
+                let weighted = sources.iter().map(|&(id, slot)| (values[id as usize - start], slot));
+                add_rows::<S>(&mut composite[row * n_chunks..][..n_chunks], weighted, open);
             }
         }
     }
@@ -501,17 +536,8 @@ impl<S: Semiring> Merge<'_, S> {
             live.open = true;
             let composite = before[layout.composite[side].clone()].as_chunks::<LANES>().0;
             for &slot in &grammar.composable {
-                let rows = &grammar.accepted_rows[slot as usize];
-                for (chunk, to) in open[slot as usize * n_chunks..][..n_chunks].iter_mut().enumerate() {
-                    let mut sums = *to;
-                    for &row in rows {
-                        let from = &composite[row as usize * n_chunks + chunk];
-                        for lane in 0..LANES {
-                            sums[lane] = S::plus(sums[lane], from[lane]);
-                        }
-                    }
-                    *to = sums;
-                }
+                let rows = grammar.accepted_rows[slot as usize].iter().map(|&row| (S::ONE, row));
+                add_rows::<S>(&mut open[slot as usize * n_chunks..][..n_chunks], rows, composite);
             }
         }
         let mut add = |value: S::Value, column: u16, result: spanwise_lang::TypeId| {

@@ -16,7 +16,7 @@ proptest! {
 
     #[test]
     fn all_derivations_come_once_and_in_order(seed: u64) {
-        for case in repeated_cases(seed, Options::default()) {
+        for case in repeated_cases(seed, Options { implicit: true, ..Options::default() }) {
             let mut expected: Vec<f64> = case.enumerate().into_iter().map(|(score, _)| score).collect();
             expected.sort_by(|a, b| b.total_cmp(a));
             let rules = RuleValues::new(&case.grammar, &case.rules);
@@ -31,7 +31,7 @@ proptest! {
 
     #[test]
     fn the_best_different_programs_equal_enumeration(seed: u64) {
-        for case in repeated_cases(seed, Options::default()) {
+        for case in repeated_cases(seed, Options { implicit: true, ..Options::default() }) {
             let mut best: BTreeMap<String, f64> = BTreeMap::new();
             for (score, program) in case.enumerate() {
                 let known = best.entry(program).or_insert(f64::NEG_INFINITY);

@@ -43,7 +43,7 @@ proptest! {
 
     #[test]
     fn crf_is_minus_the_log_probability_and_its_gradient_is_exact(seed: u64) {
-        for mut case in repeated_cases(seed, Options::default()).into_iter().take(2) {
+        for mut case in repeated_cases(seed, Options { implicit: true, ..Options::default() }).into_iter().take(2) {
             let programs = by_program(&case);
             let Some((text, scores)) = programs.iter().next() else { continue };
             let joins = if case.joins.is_empty() { Joins::None } else { Joins::Merges };
@@ -110,7 +110,7 @@ proptest! {
     #[test]
     fn cross_entropy_is_minus_the_log_probability_of_the_tree(seed: u64) {
         let mut rng = Rng(seed);
-        for case in repeated_cases(seed, Options::default()) {
+        for case in repeated_cases(seed, Options { implicit: true, ..Options::default() }) {
             let logits = random_paper_scores(&case, &mut rng);
             let n_constants = case.domain.constants().len();
             let scores = PaperScores::new(case.lattice.n_tokens(), n_constants, logits.clone()).unwrap();
