@@ -14,15 +14,28 @@ use crate::typed::{Input, Live, RuleValues, TypedChart};
 use spanwise_core::Idx;
 use spanwise_lang::TypeId;
 
-/// Sums outside of this range have lost precision.
-const SAFE: std::ops::Range<f64> = 1e-250..1e250;
+/// Whether a sum in linear space lost nothing that matters.
+///
+/// A derivation is lost when a part of it falls below the smallest number, about `exp(-745)`. After that, leaves
+/// can only make it smaller, for they are scaled to at most one; rules and joins can make it larger, by no more
+/// than the best of them at each of at most three steps per position. If even so it would stay far below the
+/// sum, it does not matter.
+fn is_safe(root: f64, input: &Input<'_>) -> bool {
+    const SMALLEST: f64 = -700.0;
+    const NEGLIGIBLE: f64 = 40.0;
+    let best =
+        |scores: &[f32]| scores.iter().fold(0.0f32, |best, &score| if score > best { score } else { best });
+    let steps = 3.0 * input.lattice.n_positions() as f64;
+    let gain = steps * f64::from(best(input.scores.rules) + best(input.scores.joins));
+    root.is_finite() && root > 0.0 && root.ln() > SMALLEST + gain + NEGLIGIBLE
+}
 
 /// The log-partition over all derivations and the expected number of times each score counts, which is its
 /// gradient. `None` when there is no derivation.
 #[must_use]
 pub fn marginals(input: &Input<'_>, rules: &RuleValues<Sum>) -> Option<(f64, Gradient)> {
     let chart = TypedChart::<Sum>::fill(input, rules, scales(input));
-    if SAFE.contains(&chart.root) {
+    if is_safe(chart.root, input) {
         let log_z = chart.root.ln() + chart.scales.iter().sum::<f64>();
         return Some((log_z, Backward::run(input, rules, &chart)));
     }
@@ -34,7 +47,7 @@ pub fn marginals(input: &Input<'_>, rules: &RuleValues<Sum>) -> Option<(f64, Gra
 #[must_use]
 pub fn log_partition(input: &Input<'_>, rules: &RuleValues<Sum>) -> Option<f64> {
     let chart = TypedChart::<Sum>::fill(input, rules, scales(input));
-    if SAFE.contains(&chart.root) {
+    if is_safe(chart.root, input) {
         return Some(chart.root.ln() + chart.scales.iter().sum::<f64>());
     }
     slow_graph(input, &chart.layout).map(|(log_z, _)| log_z)

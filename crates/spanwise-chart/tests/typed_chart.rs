@@ -95,7 +95,7 @@ fn the_built_in_domains_equal_enumeration_on_short_utterances() {
 #[test]
 fn scores_beyond_linear_space_are_summed_in_log_space() {
     for scale in [200.0f32, 3000.0] {
-        for mut case in cases(7, Options::default()) {
+        for mut case in (0..25).flat_map(|seed| cases(seed, Options::default())) {
             case.leaves.iter_mut().for_each(|score| *score *= scale);
             let scored = case.enumerate();
             if scored.is_empty() {
@@ -113,7 +113,9 @@ fn scores_beyond_linear_space_are_summed_in_log_space() {
 
 #[test]
 fn the_best_score_is_the_limit_of_cold_sums() {
-    for case in cases(11, Options::default()) {
+    for case in
+        (0..40).flat_map(|seed| cases(seed, Options { implicit: seed % 2 == 0, ..Options::default() }))
+    {
         let max_rules = RuleValues::new(&case.grammar, &case.rules);
         let best = f64::from(BestChart::new(case.input(), &max_rules).score());
         if best == f64::NEG_INFINITY {
