@@ -114,10 +114,10 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     for name in &args.domain {
         let domain = domain(name)?;
         let examples = questions(args, name)?;
-        if !args.json {
-            say(&format!("{name}: {} sentences", examples.len()));
-        }
         let bench = Bench::new(&domain, &examples, args.seed);
+        if !args.json {
+            say(&format!("{name}: {} sentences; {}", bench.sentences.len(), bench.grammar.sizes()));
+        }
         bench.tasks(name, &mut rows);
         bench.lengths(name, &mut rows);
     }
