@@ -422,31 +422,33 @@ impl<S: Semiring> Merge<'_, S> {
         live: &mut Live,
     ) {
         let filling = &argument.values[self.layout.filling.clone()];
-        let mut step = |fill: &Fill, from: S::Value| {
-            if from == S::ZERO {
-                return;
-            }
-            let value = S::times(
-                S::times(from, self.rules.rules[fill.rule as usize]),
-                filling[fill.argument as usize],
-            );
-            match fill.to {
-                FillResult::Done(ty) => Self::add(target, self.layout.raw.start + ty.index(), value),
-                FillResult::Partial(id) => {
-                    live.partial |= value != S::ZERO;
-                    Self::add(target, self.layout.partial.start + id as usize, value);
+        // Fills lie in the order of what they fill: what is not there is passed over at once.
+        let mut run = |fills: &[Fill], values: &[S::Value]| {
+            for same in fills.chunk_by(|a, b| a.from == b.from) {
+                let from = values[same[0].from as usize];
+                if from == S::ZERO {
+                    continue;
+                }
+                for fill in same {
+                    let value = S::times(
+                        S::times(from, self.rules.rules[fill.rule as usize]),
+                        filling[fill.argument as usize],
+                    );
+                    let to = match fill.to {
+                        FillResult::Done(ty) => self.layout.raw.start + ty.index(),
+                        FillResult::Partial(id) => {
+                            live.partial = true;
+                            self.layout.partial.start + id as usize
+                        }
+                    };
+                    Self::add(target, to, value);
                 }
             }
         };
-        let leaves = &function.values[self.layout.function[side as usize].clone()];
-        for fill in &self.grammar.leaf_fills[side as usize] {
-            step(fill, leaves[fill.from as usize]);
-        }
+        let side = side as usize;
+        run(&self.grammar.leaf_fills[side], &function.values[self.layout.function[side].clone()]);
         if function.live.partial {
-            let partials = &function.values[self.layout.partial.clone()];
-            for fill in &self.grammar.partial_fills[side as usize] {
-                step(fill, partials[fill.from as usize]);
-            }
+            run(&self.grammar.partial_fills[side], &function.values[self.layout.partial.clone()]);
         }
     }
 
