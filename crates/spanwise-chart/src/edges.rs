@@ -125,7 +125,7 @@ impl Edges<'_> {
         match symbol {
             Symbol::Unary(usage, id) => self.leaves(p, q, usage, LeafSymbol::Unary(id), found),
             Symbol::Function(side, id) => {
-                let usage = if side == Side::Left { Usage::ApplyLeft } else { Usage::ApplyRight };
+                let usage = Usage::applied(side);
                 self.leaves(p, q, usage, LeafSymbol::Function(id), found);
             }
             Symbol::LeafClosed(ty) => self.leaves(p, q, Usage::Closed, LeafSymbol::Closed(TypeId(ty)), found),
@@ -212,7 +212,7 @@ impl Edges<'_> {
         for split in p + 1..q {
             let at = (p, split, q);
             for side in [Side::Left, Side::Right] {
-                let usage = if side == Side::Left { Usage::ApplyLeft } else { Usage::ApplyRight };
+                let usage = Usage::applied(side);
                 for &id in &grammar.giving[ty.index()] {
                     let unary = &grammar.unaries[id as usize];
                     let function = layout.unary[unary_slot(usage)].start + id as usize;
@@ -275,8 +275,8 @@ impl Edges<'_> {
             return;
         }
         let cell = self.lattice.cell(p, q);
-        let side = if own_side == Side::Left { Side::Right } else { Side::Left };
-        let usage = if side == Side::Left { Usage::ComposeLeft } else { Usage::ComposeRight };
+        let side = own_side.other();
+        let usage = Usage::composed(side);
         let result = grammar.result_rows[row as usize];
         for split in p + 1..q {
             // Slots that nothing open can fill have no row of their own.

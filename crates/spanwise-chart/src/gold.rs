@@ -308,7 +308,7 @@ impl<'a> Builder<'a> {
         match &self.analysis.nodes[node as usize] {
             Node::Constant { frame, .. } => match self.grammar.leaf_symbol[frame.index()] {
                 LeafSymbol::Unary(id) => {
-                    let usage = if side == Side::Left { Usage::ApplyLeft } else { Usage::ApplyRight };
+                    let usage = Usage::applied(side);
                     if let Some(tails) = pair.get(side, Item::Unary(node, usage), Item::Closed(argument)) {
                         let rule = self.grammar.unaries[id as usize].apply[side as usize];
                         made.push((Item::Raw(node), Edge { tails, weights: self.merged(rule, cell) }));
@@ -341,10 +341,7 @@ impl<'a> Builder<'a> {
         let Some((node, _)) = self.parents[inner as usize] else { return };
         let Some((_, frame, _)) = self.constant(node) else { return };
         let LeafSymbol::Unary(id) = self.grammar.leaf_symbol[frame.index()] else { return };
-        let (usage, own) = match side {
-            Side::Left => (Usage::ComposeLeft, Side::Right),
-            Side::Right => (Usage::ComposeRight, Side::Left),
-        };
+        let (usage, own) = (Usage::composed(side), side.other());
         if let Some(tails) = pair.get(side, Item::Unary(node, usage), Item::Open(inner, missing)) {
             let rule = self.grammar.unaries[id as usize].compose[side as usize];
             // In the paper's tree the three parts of a discontinuous node are joined at once.

@@ -40,12 +40,6 @@ impl Hypergraph {
         self.starts.len()
     }
 
-    /// Number of edges.
-    #[must_use]
-    pub fn n_edges(&self) -> usize {
-        self.edges.len()
-    }
-
     /// Starts the next node; the edges pushed from now on have it as head. Returns its number.
     pub fn push_node(&mut self) -> u32 {
         self.starts.push(self.edges.len() as u32);

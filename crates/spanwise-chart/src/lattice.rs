@@ -223,6 +223,14 @@ impl Scores<'_> {
     }
 }
 
+impl Scores<'_> {
+    /// All scores in one array, in the order in which graphs number them: leaves, rules, cells.
+    #[must_use]
+    pub fn flat(&self) -> Vec<f64> {
+        [self.leaves, self.rules, self.joins].into_iter().flatten().map(|&score| f64::from(score)).collect()
+    }
+}
+
 /// Gradients, in the shape of [`Scores`].
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Gradient {
@@ -235,16 +243,6 @@ pub struct Gradient {
 }
 
 impl Gradient {
-    /// A gradient of zeros for scores of this shape.
-    #[must_use]
-    pub fn zeros(scores: &Scores<'_>) -> Self {
-        Self {
-            leaves: vec![0.0; scores.leaves.len()],
-            rules: vec![0.0; scores.rules.len()],
-            joins: vec![0.0; scores.joins.len()],
-        }
-    }
-
     /// Adds `factor` times another gradient of the same shape.
     pub fn add_scaled(&mut self, other: &Self, factor: f32) {
         let pairs = [

@@ -28,9 +28,7 @@ pub struct Loss<G> {
 #[must_use]
 pub fn crf(input: &Input<'_>, rules: &RuleValues<Sum>, gold: &GoldChart) -> Option<Loss<Gradient>> {
     let (log_z, mut gradient) = marginals(input, rules)?;
-    let scores = input.scores;
-    let flat: Vec<f64> =
-        [scores.leaves, scores.rules, scores.joins].concat().into_iter().map(f64::from).collect();
+    let flat = input.scores.flat();
     let (log_gold, expected) = gold.graph().marginals(&flat)?;
     gradient.add_scaled(&unflatten(input, &expected), -1.0);
     let value = log_z - log_gold;
@@ -45,9 +43,7 @@ pub fn crf(input: &Input<'_>, rules: &RuleValues<Sum>, gold: &GoldChart) -> Opti
 #[must_use]
 pub fn posterior(input: &Input<'_>, log_z: f64, gold: &GoldChart) -> f64 {
     use crate::semiring::LogSum;
-    let scores = input.scores;
-    let flat: Vec<f64> =
-        [scores.leaves, scores.rules, scores.joins].concat().into_iter().map(f64::from).collect();
+    let flat = input.scores.flat();
     let inside = gold.graph().inside::<LogSum>(&flat);
     inside.last().map_or(0.0, |log_gold| (log_gold - log_z).exp().min(1.0))
 }

@@ -76,10 +76,7 @@ fn slow_graph(input: &Input<'_>, layout: &Layout) -> Option<(f64, Vec<f64>)> {
         storage: Storage::new(layout, input.lattice),
         has_joins: !input.scores.joins.is_empty(),
     };
-    let scores = input.scores;
-    let flat: Vec<f64> =
-        [scores.leaves, scores.rules, scores.joins].concat().into_iter().map(f64::from).collect();
-    edges.graph().0.marginals(&flat)
+    edges.graph().0.marginals(&input.scores.flat())
 }
 
 /// Expected counts of the flat array of scores, in the shape of scores.
@@ -311,7 +308,7 @@ impl<'a> Backward<'a> {
         join: f64,
     ) -> f64 {
         let layout = &self.chart.layout;
-        let usage = if side == Side::Left { Usage::ApplyLeft } else { Usage::ApplyRight };
+        let usage = Usage::applied(side);
         let mut share = 0.0;
         for (id, unary) in self.input.grammar.unaries.iter().enumerate() {
             let slope = own[layout.raw.start + unary.result.index()] * join;
@@ -396,8 +393,8 @@ impl<'a> Backward<'a> {
     ) -> f64 {
         let (layout, grammar) = (&self.chart.layout, self.input.grammar);
         let width = grammar.n_columns;
-        let usage = if side == Side::Left { Usage::ComposeLeft } else { Usage::ComposeRight };
-        let own_side = if side == Side::Left { Side::Right } else { Side::Left };
+        let usage = Usage::composed(side);
+        let own_side = side.other();
         let composite = &own[layout.composite[own_side as usize].clone()];
         let mut share = 0.0;
         for (id, unary) in grammar.unaries.iter().enumerate() {

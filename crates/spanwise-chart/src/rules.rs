@@ -40,6 +40,17 @@ pub enum Side {
     Right,
 }
 
+impl Side {
+    /// The opposite side.
+    #[must_use]
+    pub const fn other(self) -> Self {
+        match self {
+            Self::Left => Self::Right,
+            Self::Right => Self::Left,
+        }
+    }
+}
+
 /// How a leaf is used; part of its score.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Usage {
@@ -64,6 +75,24 @@ impl Usage {
     /// All usages, in order.
     pub const ALL: [Self; N_USAGES] =
         [Self::Closed, Self::ApplyLeft, Self::ApplyRight, Self::ComposeLeft, Self::ComposeRight, Self::Inner];
+
+    /// The usage of a leaf whose first argument is on `side`.
+    #[must_use]
+    pub const fn applied(side: Side) -> Self {
+        match side {
+            Side::Left => Self::ApplyLeft,
+            Side::Right => Self::ApplyRight,
+        }
+    }
+
+    /// The usage of a leaf that is composed with something open on `side`.
+    #[must_use]
+    pub const fn composed(side: Side) -> Self {
+        match side {
+            Side::Left => Self::ComposeLeft,
+            Side::Right => Self::ComposeRight,
+        }
+    }
 
     /// The position in [`Usage::ALL`].
     #[must_use]

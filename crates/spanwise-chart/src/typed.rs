@@ -336,7 +336,7 @@ impl<S: Semiring> Merge<'_, S> {
 
     /// Rule (1): a leaf is applied to the argument on `side`.
     fn apply(&self, function: &[S::Value], argument: &[S::Value], side: Side, target: &mut [S::Value]) {
-        let usage = if side == Side::Left { Usage::ApplyLeft } else { Usage::ApplyRight };
+        let usage = Usage::applied(side);
         let leaves = &function[self.layout.unary[unary_slot(usage)].clone()];
         let accepted = &argument[self.layout.accepted.clone()];
         let raw = &mut target[self.layout.raw.clone()];
@@ -357,9 +357,9 @@ impl<S: Semiring> Merge<'_, S> {
         live: &mut Live,
     ) {
         let grammar = self.grammar;
-        let usage = if side == Side::Left { Usage::ComposeLeft } else { Usage::ComposeRight };
+        let usage = Usage::composed(side);
         // The side of the function is opposite to that of what it is composed with.
-        let own_side = if side == Side::Left { Side::Right } else { Side::Left };
+        let own_side = side.other();
         let leaves = &function[self.layout.unary[unary_slot(usage)].clone()];
         let open = inner[self.layout.open.clone()].as_chunks::<LANES>().0;
         let n_chunks = grammar.n_columns / LANES;

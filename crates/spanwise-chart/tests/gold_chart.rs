@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::repeated_cases;
+use common::{options, repeated_cases};
 use proptest::prelude::*;
 use spanwise_chart::gold::{GoldChart, Joins, Underivable};
 use spanwise_chart::grammar::{Discontinuity, Options};
@@ -12,12 +12,6 @@ use spanwise_chart::outside::log_partition;
 use spanwise_chart::semiring::{Count, LogSum, Max};
 use spanwise_chart::typed::RuleValues;
 use std::collections::BTreeMap;
-
-fn options() -> impl Strategy<Value = Options> {
-    let discontinuity =
-        prop_oneof![Just(Discontinuity::None), Just(Discontinuity::Ternary), Just(Discontinuity::Open)];
-    (discontinuity, any::<bool>()).prop_map(|(discontinuity, implicit)| Options { discontinuity, implicit })
-}
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]

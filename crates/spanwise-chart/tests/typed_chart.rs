@@ -4,18 +4,12 @@
 
 mod common;
 
-use common::{Case, built_in_cases, cases};
+use common::{Case, built_in_cases, cases, options};
 use proptest::prelude::*;
 use spanwise_chart::derivation::BestChart;
-use spanwise_chart::grammar::{Discontinuity, Options};
+use spanwise_chart::grammar::Options;
 use spanwise_chart::outside::{log_partition, marginals};
 use spanwise_chart::typed::RuleValues;
-
-fn options() -> impl Strategy<Value = Options> {
-    let discontinuity =
-        prop_oneof![Just(Discontinuity::None), Just(Discontinuity::Ternary), Just(Discontinuity::Open)];
-    (discontinuity, any::<bool>()).prop_map(|(discontinuity, implicit)| Options { discontinuity, implicit })
-}
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 160, ..ProptestConfig::default() })]

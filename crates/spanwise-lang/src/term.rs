@@ -91,13 +91,6 @@ impl Terms {
         symbol
     }
 
-    /// The symbol of `text` when some term already uses it.
-    #[must_use]
-    pub fn find_symbol(&self, text: &str) -> Option<Symbol> {
-        let hash = self.hasher.hash_one(text);
-        self.symbol_index.find(hash, |s| &*self.strings[s.0 as usize] == text).copied()
-    }
-
     /// The text of a symbol.
     #[must_use]
     pub fn text(&self, symbol: Symbol) -> &str {
@@ -127,12 +120,6 @@ impl Terms {
             hasher.hash_one((node.head, node.shape, &args[range]))
         });
         id
-    }
-
-    /// The term with this shape, head and arguments when it exists already.
-    #[must_use]
-    pub fn find_term(&self, shape: Shape, head: Symbol, args: &[TermId]) -> Option<TermId> {
-        self.find_hashed(self.hasher.hash_one((head, shape, args)), shape, head, args)
     }
 
     fn find_hashed(&self, hash: u64, shape: Shape, head: Symbol, args: &[TermId]) -> Option<TermId> {

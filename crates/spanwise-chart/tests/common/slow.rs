@@ -1,0 +1,324 @@
+//! Every derivation in normal form, by a recursion that shares nothing with the chart.
+
+use super::Case;
+use spanwise_chart::grammar::{Discontinuity, N_USAGES, RuleKey, RuleKind, Side, Usage};
+use spanwise_lang::{Domain, FrameId, Meaning, Terms, TypeId};
+use std::collections::BTreeMap;
+
+/// What an item of the slow enumeration is.
+#[derive(Clone, Debug)]
+enum Kind {
+    /// A leaf that has not been used yet.
+    Leaf(usize),
+    Closed,
+    List,
+    /// Slots, which are filled, the slot of the last argument if that came from the left.
+    Partial(Vec<TypeId>, u16, Option<usize>, TypeId),
+    Composite(Side),
+}
+
+#[derive(Clone, Debug)]
+struct Item {
+    meaning: Meaning,
+    kind: Kind,
+    score: f64,
+}
+
+pub struct Slow<'a> {
+    case: &'a Case,
+    rule_at: BTreeMap<RuleKey, usize>,
+}
+
+impl<'a> Slow<'a> {
+    pub fn new(case: &'a Case) -> Self {
+        let rule_at = case.grammar.rules().iter().enumerate().map(|(at, key)| (*key, at)).collect();
+        Self { case, rule_at }
+    }
+
+    fn rule(&self, kind: RuleKind, input: TypeId, output: TypeId, side: Side) -> f64 {
+        f64::from(self.case.rules[self.rule_at[&RuleKey { kind, input, output, side }]])
+    }
+
+    fn usage(&self, leaf: usize, usage: Usage) -> f64 {
+        f64::from(self.case.leaves[leaf * N_USAGES + usage.index()])
+    }
+
+    pub fn all(&self) -> Vec<(f64, String)> {
+        let case = self.case;
+        let mut terms = case.domain.new_terms();
+        let n = case.lattice.n_positions();
+        let mut found = Vec::new();
+        for p in 0..n {
+            for item in self.closed(&mut terms, p, n) {
+                let ty = self.closed_type(&item);
+                let is_root =
+                    case.domain.root_types().iter().any(|&root| case.domain.types().is_subtype(ty, root));
+                if is_root {
+                    let program = case.domain.program(&mut terms, &item.meaning).unwrap();
+                    let score = item.score + self.rule(RuleKind::Root, ty, ty, Side::Right);
+                    found.push((score, terms.display(program).to_string()));
+                }
+            }
+        }
+        found
+    }
+
+    fn accumulator(&self, ty: TypeId) -> bool {
+        let types = &self.case.domain.accumulator_types();
+        types.iter().any(|acc| acc.elements.iter().any(|&e| self.case.domain.types().is_subtype(ty, e)))
+    }
+
+    /// The type of a complete item; closed lists have that of the accumulator.
+    fn closed_type(&self, item: &Item) -> TypeId {
+        match (&item.kind, &item.meaning) {
+            (Kind::Closed, Meaning::Done { ty, .. }) => *ty,
+            _ => self.case.domain.accumulator_types().iter().next().unwrap().result,
+        }
+    }
+
+    fn is_below(&self, ty: TypeId, slot: TypeId) -> bool {
+        self.case.domain.types().is_subtype(ty, slot)
+    }
+
+    /// Items of a cell that are not finished: leaves, lists, partial functions, composites, and raw terms.
+    fn items(&self, terms: &mut Terms, p: usize, q: usize) -> Vec<Item> {
+        let case = self.case;
+        let mut found = Vec::new();
+        for (at, leaf) in case.lattice.leaves().iter().enumerate() {
+            let span = case.lattice.span(p, q);
+            if leaf.start != span.start || leaf.end > span.end {
+                continue;
+            }
+            for raw in case.domain.constants()[leaf.constant].frames.clone() {
+                let meaning = case.domain.leaf(terms, leaf.constant, FrameId(raw)).unwrap();
+                if case.domain.state_id_of(&meaning).is_none() {
+                    continue;
+                }
+                if let Meaning::Done { ty, .. } = meaning {
+                    let score = self.usage(at, Usage::Closed);
+                    found.push(Item { meaning: meaning.clone(), kind: Kind::Closed, score });
+                    if self.accumulator(ty) {
+                        found.push(Item { meaning, kind: Kind::List, score });
+                    }
+                } else {
+                    found.push(Item { meaning, kind: Kind::Leaf(at), score: 0.0 });
+                }
+            }
+        }
+        let join = case.joins.get(case.lattice.cell(p, q).min(case.joins.len().wrapping_sub(1)));
+        let join = if case.joins.is_empty() { 0.0 } else { f64::from(*join.unwrap()) };
+        for split in p + 1..q {
+            let left = self.items(terms, p, split);
+            let right = self.items(terms, split, q);
+            let left_closed = self.finish(terms, left.clone());
+            let right_closed = self.finish(terms, right.clone());
+            let mut made = Vec::new();
+            self.applications(terms, &left, &right_closed, Side::Right, &mut made);
+            self.applications(terms, &right, &left_closed, Side::Left, &mut made);
+            self.compositions(&left, &right, Side::Right, &mut made);
+            self.compositions(&right, &left, Side::Left, &mut made);
+            self.gatherings(p, split, &left, &right, &mut made);
+            found.extend(made.into_iter().map(|item| Item { score: item.score + join, ..item }));
+        }
+        found
+    }
+
+    /// Complete items of a cell, implicit constants included.
+    fn closed(&self, terms: &mut Terms, p: usize, q: usize) -> Vec<Item> {
+        let items = self.items(terms, p, q);
+        self.finish(terms, items)
+    }
+
+    fn finish(&self, terms: &mut Terms, items: Vec<Item>) -> Vec<Item> {
+        let mut raw: Vec<Item> = Vec::new();
+        for item in items {
+            match item.kind {
+                Kind::Closed => raw.push(item),
+                Kind::List => {
+                    let acc = self.case.domain.accumulator_types().iter().next().unwrap();
+                    let close = self.rule(RuleKind::Close, acc.elements[0], acc.result, Side::Right);
+                    raw.push(Item { score: item.score + close, ..item });
+                }
+                _ => {}
+            }
+        }
+        let mut all = raw.clone();
+        if self.case.grammar.options().implicit {
+            for item in &raw {
+                let ty = self.closed_type(item);
+                for (constant, known) in
+                    self.case.domain.constants().iter_enumerated().filter(|(_, c)| c.implicit)
+                {
+                    for frame in known.frames.clone().map(FrameId) {
+                        let used = self.case.domain.frame(frame);
+                        if used.state.is_some() && used.slots.len() == 1 && self.is_below(ty, used.slots[0]) {
+                            let function = self.case.domain.leaf(terms, constant, frame).unwrap();
+                            let meaning = self.apply_as(terms, &function, item);
+                            let rule =
+                                self.rule(RuleKind::Implicit(frame), used.slots[0], used.result, Side::Right);
+                            all.push(Item { meaning, kind: Kind::Closed, score: item.score + rule });
+                        }
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    /// Applies to a complete item, as the closed list where it is one.
+    fn apply_as(&self, terms: &mut Terms, function: &Meaning, argument: &Item) -> Meaning {
+        let meaning = match (&argument.kind, &argument.meaning) {
+            (Kind::List, values) => {
+                let term = self.case.domain.sketch(terms, &gathered(&self.case.domain, values));
+                Meaning::Done { term, ty: self.closed_type(argument) }
+            }
+            (_, meaning) => meaning.clone(),
+        };
+        self.case.domain.apply(terms, function, &meaning).unwrap()
+    }
+
+    fn applications(
+        &self,
+        terms: &mut Terms,
+        functions: &[Item],
+        arguments: &[Item],
+        side: Side,
+        made: &mut Vec<Item>,
+    ) {
+        for function in functions {
+            for argument in arguments {
+                let ty = self.closed_type(argument);
+                match &function.kind {
+                    Kind::Leaf(leaf) => {
+                        let usage = Usage::applied(side);
+                        let (slots, result) = self.shape(&function.meaning);
+                        let bare = Kind::Partial(slots, 0, None, result);
+                        let score = function.score + self.usage(*leaf, usage);
+                        self.fill(
+                            terms,
+                            &Item { kind: bare, score, ..function.clone() },
+                            argument,
+                            side,
+                            made,
+                        );
+                    }
+                    Kind::Partial(..) => self.fill(terms, function, argument, side, made),
+                    Kind::Composite(own) if *own == side => {
+                        let (slots, result) = self.shape(&function.meaning);
+                        if self.is_below(ty, slots[0]) {
+                            let meaning = self.apply_as(terms, &function.meaning, argument);
+                            let rule = self.rule(RuleKind::Finish, slots[0], result, side);
+                            made.push(Item {
+                                meaning,
+                                kind: Kind::Closed,
+                                score: function.score + argument.score + rule,
+                            });
+                        }
+                    }
+                    Kind::List => {
+                        let acc = self.case.domain.accumulator_types().iter().next().unwrap();
+                        if self.is_below(ty, acc.over) {
+                            let values = gathered(&self.case.domain, &function.meaning);
+                            let meaning = self.case.domain.apply(terms, &values, &argument.meaning).unwrap();
+                            let rule = self.rule(RuleKind::Apply, acc.over, acc.result, side);
+                            made.push(Item {
+                                meaning,
+                                kind: Kind::Closed,
+                                score: function.score + argument.score + rule,
+                            });
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn shape(&self, meaning: &Meaning) -> (Vec<TypeId>, TypeId) {
+        match self.case.domain.state_of(meaning) {
+            spanwise_lang::State::Wants { slots, result } => (slots.to_vec(), result),
+            other => panic!("not a function: {other:?}"),
+        }
+    }
+
+    fn fill(&self, terms: &mut Terms, function: &Item, argument: &Item, side: Side, made: &mut Vec<Item>) {
+        let Kind::Partial(slots, filled, last_left, result) = &function.kind else { return };
+        let ty = self.closed_type(argument);
+        let first =
+            |filled: u16| (0..slots.len()).find(|&s| filled >> s & 1 == 0 && self.is_below(ty, slots[s]));
+        let Some(slot) = first(*filled) else { return };
+        // Where two arguments from different sides would fill the same slots in either order, right comes first.
+        if let (Side::Right, Some(last)) = (side, last_left) {
+            if first(filled & !(1 << last)) == Some(slot) {
+                return;
+            }
+        }
+        let meaning = self.apply_as(terms, &function.meaning, argument);
+        let score = function.score + argument.score + self.rule(RuleKind::Apply, slots[slot], *result, side);
+        let filled = filled | 1 << slot;
+        let kind = if filled.count_ones() as usize == slots.len() {
+            Kind::Closed
+        } else {
+            Kind::Partial(slots.clone(), filled, (side == Side::Left).then_some(slot), *result)
+        };
+        made.push(Item { meaning, kind, score });
+    }
+
+    fn compositions(&self, functions: &[Item], inners: &[Item], side: Side, made: &mut Vec<Item>) {
+        let discontinuity = self.case.grammar.options().discontinuity;
+        if discontinuity == Discontinuity::None {
+            return;
+        }
+        let own = side.other();
+        for function in functions {
+            let Kind::Leaf(leaf) = function.kind else { continue };
+            let (slots, result) = self.shape(&function.meaning);
+            let [wanted] = *slots else { continue };
+            for inner in inners {
+                let usage = match &inner.kind {
+                    Kind::Leaf(inner) => self.usage(*inner, Usage::Inner),
+                    Kind::Composite(_) | Kind::Partial(..) if discontinuity == Discontinuity::Open => 0.0,
+                    _ => continue,
+                };
+                let (inner_slots, given) = self.shape(&inner.meaning);
+                if inner_slots.len() != 1 || !self.is_below(given, wanted) {
+                    continue;
+                }
+                let meaning = self.case.domain.compose(&function.meaning, &inner.meaning).unwrap();
+                let outer = Usage::composed(side);
+                let rule = self.rule(RuleKind::Compose, wanted, result, side);
+                let score = function.score + self.usage(leaf, outer) + inner.score + usage + rule;
+                made.push(Item { meaning, kind: Kind::Composite(own), score });
+            }
+        }
+    }
+
+    /// A value that is a leaf of its own joins the list on its right.
+    fn gatherings(&self, p: usize, split: usize, left: &[Item], right: &[Item], made: &mut Vec<Item>) {
+        let span = self.case.lattice.span(p, split);
+        let is_leaf = |item: &&Item| {
+            matches!(item.kind, Kind::List)
+                && matches!(item.meaning, Meaning::Done { .. })
+                && self.case.lattice.leaves().iter().any(|leaf| leaf.start == span.start)
+        };
+        for element in left.iter().filter(is_leaf) {
+            for list in right.iter().filter(|item| matches!(item.kind, Kind::List)) {
+                let acc = self.case.domain.accumulator_types().iter().next().unwrap();
+                let rule = self.rule(RuleKind::Gather, acc.elements[0], acc.result, Side::Right);
+                let meaning = self.case.domain.gather(&element.meaning, &list.meaning).unwrap();
+                made.push(Item { meaning, kind: Kind::List, score: element.score + list.score + rule });
+            }
+        }
+    }
+}
+
+/// A single value as a run of one.
+fn gathered(domain: &Domain, meaning: &Meaning) -> Meaning {
+    match meaning {
+        Meaning::Done { term, .. } => {
+            let accumulator = domain.accumulators().iter_enumerated().next().unwrap().0;
+            Meaning::Gathered { accumulator, elements: vec![*term] }
+        }
+        other => other.clone(),
+    }
+}
