@@ -42,6 +42,9 @@ pub enum Joins {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GoldChart {
     graph: Hypergraph,
+    /// The fragment that each node of the graph is.
+    pub(crate) items: Vec<Item>,
+    pub(crate) analysis: Analysis,
 }
 
 impl GoldChart {
@@ -69,7 +72,7 @@ impl GoldChart {
         let mut builder = Builder::new(domain, grammar, lattice, &analysis, joins);
         builder.fill();
         match builder.root() {
-            Some(graph) => Ok(Self { graph }),
+            Some((graph, items)) => Ok(Self { graph, items, analysis }),
             None => Err(reason(grammar, lattice, domain, &analysis)),
         }
     }
@@ -79,11 +82,17 @@ impl GoldChart {
     pub fn graph(&self) -> &Hypergraph {
         &self.graph
     }
+
+    /// The program, taken apart into typed constants.
+    #[must_use]
+    pub fn analysis(&self) -> &Analysis {
+        &self.analysis
+    }
 }
 
 /// A fragment of the gold program, as an item of a cell.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-enum Item {
+pub(crate) enum Item {
     /// A bare function of one slot, by usage.
     Unary(u16, Usage),
     /// A bare function of several slots, by side of the first argument.
@@ -144,6 +153,7 @@ struct Builder<'a> {
     starting: Vec<Vec<(u16, usize, usize)>>,
     cells: Vec<Cell>,
     graph: Hypergraph,
+    items: Vec<Item>,
 }
 
 type Made = Vec<(Item, Edge)>;
@@ -171,8 +181,8 @@ impl<'a> Builder<'a> {
                 leaves.extend(nodes.map(|(node, _)| (node as u16, end, leaf)));
             }
         }
-        let graph = Hypergraph::default();
-        Self { domain, grammar, lattice, analysis, joins, parents, starting, cells, graph }
+        let (graph, items) = (Hypergraph::default(), Vec::new());
+        Self { domain, grammar, lattice, analysis, joins, parents, starting, cells, graph, items }
     }
 
     fn fill(&mut self) {
@@ -216,6 +226,7 @@ impl<'a> Builder<'a> {
         for (item, edge) in made {
             if last != Some(item) {
                 let number = self.graph.push_node();
+                self.items.push(item);
                 self.cells[cell].insert(item, number);
                 last = Some(item);
             }
@@ -498,7 +509,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Adds the root and keeps what it can reach; `None` when it can reach nothing.
-    fn root(mut self) -> Option<Hypergraph> {
+    fn root(mut self) -> Option<(Hypergraph, Vec<Item>)> {
         let n = self.lattice.n_positions();
         let (_, rule) = *self.grammar.roots.iter().find(|(ty, _)| *ty == self.analysis.types[0])?;
         let weight = self.rule(rule);
@@ -509,6 +520,7 @@ impl<'a> Builder<'a> {
             return None;
         }
         self.graph.push_node();
+        self.items.push(Item::Closed(0));
         for (p, top) in tops {
             let mut edge = self.one(top, weight);
             if self.joins == Joins::Tree && self.lattice.span(p, n).start > 0 {
@@ -516,8 +528,25 @@ impl<'a> Builder<'a> {
             }
             self.graph.push_edge(edge);
         }
-        Some(self.graph.reachable())
+        let reached = reached(&self.graph);
+        let items = self.items.into_iter().zip(reached).filter(|(_, is_reached)| *is_reached);
+        Some((self.graph.reachable(), items.map(|(item, _)| item).collect()))
     }
+}
+
+/// Which nodes the root can reach; these are the ones that [`Hypergraph::reachable`] keeps, in the same order.
+fn reached(graph: &Hypergraph) -> Vec<bool> {
+    let mut reached = vec![false; graph.n_nodes()];
+    if let Some(root) = reached.last_mut() {
+        *root = true;
+    }
+    for node in (0..reached.len()).rev().map(|node| node as u32) {
+        if reached[node as usize] {
+            let tails = graph.edges(node).iter().flat_map(|edge| edge.tails);
+            tails.filter(|&tail| tail != NONE).for_each(|tail| reached[tail as usize] = true);
+        }
+    }
+    reached
 }
 
 /// Two neighbouring cells.

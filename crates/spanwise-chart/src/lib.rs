@@ -8,6 +8,7 @@ pub mod derivable;
 pub mod derivation;
 mod edges;
 pub mod gold;
+pub mod gold_tree;
 pub mod grammar;
 pub mod hypergraph;
 pub mod kbest;

@@ -1,0 +1,112 @@
+//! What the network scores: a label per predicate, one per class of entities.
+//!
+//! Entities share the label of their class, so that one never seen in training is scored like its siblings: the
+//! lexicon says which entity it is.
+
+use spanwise_core::Idx;
+use spanwise_lang::{ConstantId, Domain, Kind, Node, TermId, Terms};
+
+/// The labels of a domain.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Labels {
+    of: Vec<u32>,
+    names: Vec<String>,
+    /// Labels that only the lexicon may place.
+    rare: Vec<bool>,
+}
+
+impl Labels {
+    /// The labels of a domain, none of them rare.
+    #[must_use]
+    pub fn new(domain: &Domain) -> Self {
+        let mut names: Vec<String> = Vec::new();
+        let mut of = Vec::with_capacity(domain.constants().len());
+        let mut classes: Vec<Option<u32>> = vec![None; domain.classes().len()];
+        for constant in domain.constants().iter() {
+            let fresh = names.len() as u32;
+            of.push(match constant.kind {
+                Kind::Predicate => {
+                    names.push(constant.name.clone());
+                    fresh
+                }
+                Kind::Entity(class) => *classes[class.index()].get_or_insert_with(|| {
+                    names.push(format!("class:{}", domain.classes()[class].name));
+                    fresh
+                }),
+            });
+        }
+        let rare = vec![false; names.len()];
+        Self { of, names, rare }
+    }
+
+    /// Marks predicates that occur in fewer than `below` programs. A label without any program is rare whenever
+    /// `below` is not zero.
+    pub fn mark_rare<'a>(
+        &mut self,
+        domain: &Domain,
+        terms: &Terms,
+        programs: impl IntoIterator<Item = &'a TermId>,
+        below: usize,
+    ) {
+        let mut counts = vec![0usize; self.names.len()];
+        for &program in programs {
+            let Ok(analysis) = domain.analyze(terms, program) else { continue };
+            let constant = |node: &Node| match node {
+                Node::Constant { constant, .. } => Some(self.of(*constant)),
+                _ => None,
+            };
+            let mut seen: Vec<usize> = analysis.nodes.iter().filter_map(constant).collect();
+            seen.sort_unstable();
+            seen.dedup();
+            seen.iter().for_each(|&label| counts[label] += 1);
+        }
+        for (constant, &label) in domain.constants().iter().zip(&self.of) {
+            let label = label as usize;
+            self.rare[label] = constant.kind == Kind::Predicate && counts[label] < below;
+        }
+    }
+
+    /// The label of a constant.
+    #[inline]
+    #[must_use]
+    pub fn of(&self, constant: ConstantId) -> usize {
+        self.of[constant.index()] as usize
+    }
+
+    /// Whether only the lexicon may place a label.
+    #[inline]
+    #[must_use]
+    pub fn is_rare(&self, label: usize) -> bool {
+        self.rare[label]
+    }
+
+    /// Number of labels.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// The names of the labels, predicates by their own, classes with `class:` before it.
+    #[must_use]
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The names of rare labels.
+    pub fn rare_names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().zip(&self.rare).filter(|(_, rare)| **rare).map(|(name, _)| name.as_str())
+    }
+
+    /// Marks labels by name as rare.
+    pub fn set_rare(&mut self, names: &[String]) {
+        for (name, rare) in self.names.iter().zip(&mut self.rare) {
+            *rare = names.contains(name);
+        }
+    }
+}

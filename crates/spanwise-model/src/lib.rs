@@ -1,0 +1,15 @@
+//! A trained parser: a domain, a network and charts together, and the directory it is kept in.
+
+mod directory;
+mod labels;
+mod model;
+mod parser;
+mod scorer;
+mod settings;
+
+pub use directory::{FORMAT_VERSION, ModelError};
+pub use labels::Labels;
+pub use model::{Model, Tables};
+pub use parser::{Alternative, Details, Outcome, Parse, Parser, Provenance};
+pub use scorer::{PHRASE_WEIGHTS, PaperPrepared, Prepared, TypedGradient};
+pub use settings::{LexiconUse, Search, Settings};

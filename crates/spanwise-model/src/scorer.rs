@@ -1,0 +1,250 @@
+//! From logits of spans to scores of charts, and back: gradients of chart scores to gradients of logits and tables.
+
+use crate::model::{Model, Tables};
+use crate::settings::LexiconUse;
+use spanwise_chart::grammar::N_USAGES;
+use spanwise_chart::lattice::{ChartError, Gradient, Lattice, Leaf};
+use spanwise_chart::paper::{PaperError, PaperScores, n_spans, span_index};
+use spanwise_core::{Idx, Span, Utterance};
+use spanwise_lang::lexicon::Source;
+use spanwise_lang::{ConstantId, Kind};
+use spanwise_nn::Pieces;
+
+/// How much a lexicon match counts by its number of words, times the learned weight.
+pub const PHRASE_WEIGHTS: [f32; 4] = [1.0, 1.6, 2.0, 2.2];
+
+fn phrase_weight(span: Span) -> f32 {
+    PHRASE_WEIGHTS[span.len().clamp(1, PHRASE_WEIGHTS.len()) - 1]
+}
+
+/// An utterance made ready for the network and the typed chart.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    /// The utterance.
+    pub utterance: Utterance,
+    /// Its pieces.
+    pub pieces: Pieces,
+    /// What may stand where.
+    pub lattice: Lattice,
+    /// The spans that the network scores.
+    pub spans: Vec<(u32, u32)>,
+    leaves: Vec<LeafKey>,
+    /// For each cell, the row of its span; empty without scores of joins.
+    cells: Vec<u32>,
+}
+
+/// Where the scores of a leaf come from.
+#[derive(Clone, Copy, Debug)]
+struct LeafKey {
+    row: u32,
+    label: u32,
+    /// How much the lexicon speaks for it.
+    phrase: f32,
+}
+
+/// Gradient of a loss with respect to what chart scores are made of.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct TypedGradient {
+    /// For the logits, row by row.
+    pub logits: Vec<f32>,
+    /// For the tables.
+    pub tables: Tables,
+}
+
+impl Model {
+    /// Makes an utterance ready for the typed chart.
+    ///
+    /// # Errors
+    /// An utterance that is too long for a chart.
+    pub fn prepare(&self, utterance: Utterance) -> Result<Prepared, ChartError> {
+        let lattice = self.settings.candidates().lattice(&self.domain, &utterance)?;
+        let matches = self.domain.lexicon().matches(&utterance);
+        let counts = |source| match self.settings.lexicon {
+            LexiconUse::Full => true,
+            LexiconUse::Names => source == Source::Name,
+            LexiconUse::None => false,
+        };
+        let mut found: Vec<(u32, u32, ConstantId)> = matches
+            .iter()
+            .filter(|found| counts(found.source))
+            .map(|found| (found.span.start, found.span.end, found.constant))
+            .collect();
+        found.sort_unstable();
+        let phrase = |leaf: &Leaf| {
+            let is_found = found.binary_search(&(leaf.start, leaf.end, leaf.constant)).is_ok();
+            if is_found { phrase_weight(Span::new(leaf.start, leaf.end)) } else { 0.0 }
+        };
+        // Without a phrase, a rare predicate would become a wildcard for words never seen.
+        let may_stand =
+            |leaf: &Leaf| !self.labels.is_rare(self.labels.of(leaf.constant)) || phrase(leaf) > 0.0;
+        let kept: Vec<Leaf> = lattice.leaves().iter().copied().filter(may_stand).collect();
+        let lattice =
+            if kept.len() == lattice.leaves().len() { lattice } else { Lattice::new(utterance.len(), kept)? };
+
+        let mut spans: Vec<(u32, u32)> = lattice.leaves().iter().map(|leaf| (leaf.start, leaf.end)).collect();
+        let cell_spans: Vec<(u32, u32)> = if self.settings.span_joins {
+            (0..lattice.n_cells())
+                .map(|cell| {
+                    let (p, q) = lattice.ends(cell);
+                    let span = lattice.span(p, q);
+                    (span.start, span.end)
+                })
+                .collect()
+        } else {
+            Vec::new()
+        };
+        spans.extend_from_slice(&cell_spans);
+        spans.sort_unstable();
+        spans.dedup();
+        let row = |span: (u32, u32)| spans.partition_point(|other| *other < span) as u32;
+        let leaves = lattice
+            .leaves()
+            .iter()
+            .map(|leaf| LeafKey {
+                row: row((leaf.start, leaf.end)),
+                label: self.labels.of(leaf.constant) as u32,
+                phrase: phrase(leaf),
+            })
+            .collect();
+        let cells = cell_spans.into_iter().map(row).collect();
+        let pieces = self.tokenizer.encode(&utterance);
+        Ok(Prepared { utterance, pieces, lattice, spans, leaves, cells })
+    }
+
+    /// Scores of leaves, and of cells where joins are scored by span. Cost: one pass over the leaves.
+    #[must_use]
+    pub fn typed_scores(&self, prepared: &Prepared, logits: &[f32], tables: &Tables) -> (Vec<f32>, Vec<f32>) {
+        let (n, width) = (self.labels.len(), self.network.head().n_labels);
+        let mut scores = Vec::with_capacity(prepared.leaves.len() * N_USAGES);
+        for key in &prepared.leaves {
+            let (row, label) = (&logits[key.row as usize * width..][..width], key.label as usize);
+            let own = if self.labels.is_rare(label) { tables.rare } else { row[label] };
+            let base = own + key.phrase * tables.lexicon;
+            let usages = &tables.usages[label * N_USAGES..][..N_USAGES];
+            scores.extend(usages.iter().zip(&row[n..n + N_USAGES]).map(|(table, here)| base + table + here));
+        }
+        let joins = prepared.cells.iter().map(|&row| logits[row as usize * width + n + N_USAGES]).collect();
+        (scores, joins)
+    }
+
+    /// What a gradient of chart scores means for the logits and the tables.
+    #[must_use]
+    pub fn typed_gradient(&self, prepared: &Prepared, gradient: &Gradient) -> TypedGradient {
+        let (n, width) = (self.labels.len(), self.network.head().n_labels);
+        let mut logits = vec![0.0; prepared.spans.len() * width];
+        let mut tables = self.tables.zeros();
+        for (key, usages) in prepared.leaves.iter().zip(gradient.leaves.chunks_exact(N_USAGES)) {
+            let (row, label) = (&mut logits[key.row as usize * width..][..width], key.label as usize);
+            let mut total = 0.0;
+            for (usage, &g) in usages.iter().enumerate() {
+                total += g;
+                tables.usages[label * N_USAGES + usage] += g;
+                row[n + usage] += g;
+            }
+            tables.lexicon += key.phrase * total;
+            if self.labels.is_rare(label) {
+                tables.rare += total;
+            } else {
+                row[label] += total;
+            }
+        }
+        for (&row, g) in prepared.cells.iter().zip(&gradient.joins) {
+            logits[row as usize * width + n + N_USAGES] += g;
+        }
+        tables.rules.copy_from_slice(&gradient.rules);
+        TypedGradient { logits, tables }
+    }
+}
+
+/// An utterance made ready for the network and the paper's search: every span is scored.
+#[derive(Clone, Debug)]
+pub struct PaperPrepared {
+    /// The utterance.
+    pub utterance: Utterance,
+    /// Its pieces.
+    pub pieces: Pieces,
+    /// All spans, in the order of the paper's scores.
+    pub spans: Vec<(u32, u32)>,
+    /// For each span, the constants that may stand on it, with what the lexicon says.
+    candidates: Vec<Vec<(ConstantId, f32)>>,
+}
+
+impl Model {
+    /// Makes an utterance ready for the paper's search.
+    ///
+    /// # Errors
+    /// An utterance that is too long for a chart.
+    pub fn prepare_paper(&self, utterance: Utterance) -> Result<PaperPrepared, ChartError> {
+        let prepared = self.prepare(utterance)?;
+        let n = prepared.utterance.len();
+        let mut candidates = vec![Vec::new(); n_spans(n)];
+        for (leaf, key) in prepared.lattice.leaves().iter().zip(&prepared.leaves) {
+            let span = Span::new(leaf.start, leaf.end);
+            candidates[span_index(n, span)].push((leaf.constant, key.phrase.min(1.0)));
+        }
+        let words = n as u32;
+        let spans = (0..words).flat_map(|start| (start + 1..=words).map(move |end| (start, end))).collect();
+        Ok(PaperPrepared { utterance: prepared.utterance, pieces: prepared.pieces, spans, candidates })
+    }
+
+    /// The paper's scores: a logit for every span and category, the lexicon feature added, and minus infinity for
+    /// what may not stand there.
+    ///
+    /// # Errors
+    /// Logits that are not numbers.
+    pub fn paper_scores(
+        &self,
+        prepared: &PaperPrepared,
+        logits: &[f32],
+        tables: &Tables,
+    ) -> Result<PaperScores, PaperError> {
+        let (n, width) = (self.labels.len(), self.network.head().n_labels);
+        let n_constants = self.domain.constants().len();
+        let mut values = vec![f32::NEG_INFINITY; prepared.spans.len() * (n_constants + 2)];
+        for ((row, out), candidates) in
+            logits.chunks_exact(width).zip(values.chunks_exact_mut(n_constants + 2)).zip(&prepared.candidates)
+        {
+            for &(constant, phrase) in candidates {
+                let label = self.labels.of(constant);
+                let own = if self.labels.is_rare(label) { tables.rare } else { row[label] };
+                out[constant.index()] = own + phrase * tables.lexicon;
+            }
+            out[n_constants] = row[n];
+            out[n_constants + 1] = row[n + 1];
+        }
+        PaperScores::new(prepared.utterance.len(), n_constants, values)
+    }
+
+    /// What a gradient of the paper's scores means for the logits and the tables.
+    #[must_use]
+    pub fn paper_gradient(&self, prepared: &PaperPrepared, gradient: &[f32]) -> TypedGradient {
+        let (n, width) = (self.labels.len(), self.network.head().n_labels);
+        let n_constants = self.domain.constants().len();
+        let mut logits = vec![0.0; prepared.spans.len() * width];
+        let mut tables = self.tables.zeros();
+        for ((row, g), candidates) in logits
+            .chunks_exact_mut(width)
+            .zip(gradient.chunks_exact(n_constants + 2))
+            .zip(&prepared.candidates)
+        {
+            for &(constant, phrase) in candidates {
+                let (label, g) = (self.labels.of(constant), g[constant.index()]);
+                tables.lexicon += phrase * g;
+                if self.labels.is_rare(label) {
+                    tables.rare += g;
+                } else {
+                    row[label] += g;
+                }
+            }
+            row[n] = g[n_constants];
+            row[n + 1] = g[n_constants + 1];
+        }
+        TypedGradient { logits, tables }
+    }
+
+    /// Whether a constant is an entity.
+    #[must_use]
+    pub fn is_entity(&self, constant: ConstantId) -> bool {
+        matches!(self.domain.constants()[constant].kind, Kind::Entity(_))
+    }
+}

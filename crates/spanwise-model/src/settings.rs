@@ -1,0 +1,115 @@
+//! What a model is made of, apart from numbers.
+
+use serde::{Deserialize, Serialize};
+use spanwise_chart::candidates::Candidates;
+use spanwise_chart::grammar::{Discontinuity, Options};
+
+/// Which parts of a domain's lexicon are used.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LexiconUse {
+    /// Names of entities and phrases of predicates.
+    #[default]
+    Full,
+    /// Names of entities only.
+    Names,
+    /// No lexicon feature at all; names still say where entities may stand.
+    None,
+}
+
+/// How the best program is found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Search {
+    /// The typed chart: exact.
+    #[default]
+    Exact,
+    /// The paper's beam search over span categories.
+    Paper,
+}
+
+/// How far apart the parts of one meaning may be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Parts {
+    None,
+    Ternary,
+    Open,
+}
+
+/// The make of a model; part of `model.json`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Settings {
+    /// Which parts of the lexicon are used.
+    pub lexicon: LexiconUse,
+    /// How the best program is found.
+    pub search: Search,
+    /// How discontinuous meanings are composed.
+    #[serde(with = "discontinuity")]
+    pub discontinuity: Discontinuity,
+    /// Whether constants may be inserted that no word says.
+    pub implicit: bool,
+    /// Most words under one predicate.
+    pub max_words: usize,
+    /// Whether joins are also scored by the span they cover, as in the paper.
+    pub span_joins: bool,
+    /// Trees kept per span by the paper's search.
+    pub beam: usize,
+    /// Predicates in fewer training programs than this stand only where the lexicon has a phrase for them.
+    pub rare_below: usize,
+    /// Width of the span scorer.
+    pub hidden: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            lexicon: LexiconUse::Full,
+            search: Search::Exact,
+            discontinuity: Discontinuity::Open,
+            implicit: false,
+            max_words: 4,
+            span_joins: false,
+            beam: 5,
+            rare_below: 3,
+            hidden: 250,
+        }
+    }
+}
+
+impl Settings {
+    /// What the grammar allows.
+    #[must_use]
+    pub fn options(&self) -> Options {
+        Options { discontinuity: self.discontinuity, implicit: self.implicit }
+    }
+
+    /// What may stand where.
+    #[must_use]
+    pub fn candidates(&self) -> Candidates {
+        Candidates { max_words: self.max_words, ..Candidates::default() }
+    }
+}
+
+mod discontinuity {
+    use super::{Discontinuity, Parts};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(value: &Discontinuity, to: S) -> Result<S::Ok, S::Error> {
+        match value {
+            Discontinuity::None => Parts::None,
+            Discontinuity::Ternary => Parts::Ternary,
+            Discontinuity::Open => Parts::Open,
+        }
+        .serialize(to)
+    }
+
+    pub(super) fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<Discontinuity, D::Error> {
+        Ok(match Parts::deserialize(from)? {
+            Parts::None => Discontinuity::None,
+            Parts::Ternary => Discontinuity::Ternary,
+            Parts::Open => Discontinuity::Open,
+        })
+    }
+}

@@ -1,0 +1,17 @@
+//! Encoders, span scorers and the optimiser: the only room that holds tensors.
+//!
+//! Words go in, plain arrays of logits come out; training hands back their gradient. Nothing here knows a program.
+
+mod device;
+pub mod hub;
+mod network;
+mod params;
+pub mod pretrained;
+mod random;
+pub mod tokenizer;
+mod transformer;
+
+pub use network::{HeadConfig, Item, Logits, Network, Noise};
+pub use params::{AdamW, AdamWConfig, Gradients, Group, ParamId, Params, Rates, sum};
+pub use random::Random;
+pub use tokenizer::{Pieces, Tokenizer};

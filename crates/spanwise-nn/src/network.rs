@@ -1,0 +1,288 @@
+//! The network: an encoder, and a scorer that gives every span of words one logit per label.
+//!
+//! Tensors end here. Outside, logits and gradients are plain arrays: training hands over a function from logits to
+//! their gradient, so that whatever computes the loss needs to know nothing of tensors.
+
+use crate::device::device;
+use crate::params::{Gradients, Group, ParamId, Params, View};
+use crate::pretrained::{EncoderConfig, Weights, WeightsError};
+use crate::random::Random;
+use crate::tokenizer::Pieces;
+use crate::transformer::{Dropout, Padded, Source, Transformer, indices};
+use burn::tensor::{Tensor, TensorData, activation};
+
+/// Sizes of the span scorer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+pub struct HeadConfig {
+    /// Width of its hidden layer.
+    pub hidden: usize,
+    /// Number of labels.
+    pub n_labels: usize,
+}
+
+/// One utterance on its way through the network.
+#[derive(Clone, Copy, Debug)]
+pub struct Item<'a> {
+    /// Its pieces.
+    pub pieces: &'a Pieces,
+    /// What the frozen layers gave for it, piece after piece; `None` to compute it.
+    pub lower: Option<&'a [f32]>,
+    /// The spans to score: first word and one past the last.
+    pub spans: &'a [(u32, u32)],
+}
+
+/// Logits of a batch: for each utterance, span after span, label after label.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Logits {
+    values: Vec<f32>,
+    /// Where the rows of each utterance start, and the end.
+    starts: Vec<usize>,
+    n_labels: usize,
+}
+
+impl Logits {
+    /// The logits of one utterance.
+    #[must_use]
+    pub fn of(&self, item: usize) -> &[f32] {
+        &self.values[self.starts[item] * self.n_labels..self.starts[item + 1] * self.n_labels]
+    }
+
+    /// Zeros of the same shape, one slice per utterance.
+    #[must_use]
+    pub fn zeros(&self) -> Vec<Vec<f32>> {
+        (0..self.starts.len() - 1).map(|item| vec![0.0; self.of(item).len()]).collect()
+    }
+}
+
+/// Randomness of one training pass.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Noise {
+    /// Share of activations that are dropped.
+    pub dropout: f32,
+    /// Which ones.
+    pub seed: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Head {
+    start: ParamId,
+    end: ParamId,
+    bias: ParamId,
+    out: ParamId,
+    out_bias: ParamId,
+}
+
+/// An encoder with a span scorer on top, and whatever tables training adds.
+#[derive(Debug)]
+pub struct Network {
+    /// All numbers; tables may be added.
+    pub params: Params,
+    transformer: Transformer,
+    head: Head,
+    head_config: HeadConfig,
+    n_frozen: usize,
+}
+
+impl Network {
+    /// An encoder with the weights of another tool, and a fresh scorer. The embeddings of such an encoder are never
+    /// trained, nor are its lowest `n_frozen` layers.
+    ///
+    /// # Errors
+    /// Weights that do not fit the configuration.
+    pub fn pretrained(
+        config: EncoderConfig,
+        weights: &mut Weights,
+        head: HeadConfig,
+        n_frozen: usize,
+        seed: u64,
+    ) -> Result<Self, WeightsError> {
+        let mut network = Self::build(config, 0, &mut Source::Weights(weights), head, seed)?;
+        network.n_frozen = n_frozen.min(network.transformer.config.layers);
+        network.transformer.freeze(&mut network.params, network.n_frozen);
+        Ok(network)
+    }
+
+    /// An encoder that starts from nothing, with a table for hashed character n-grams unless `ngram_buckets` is zero.
+    ///
+    /// # Errors
+    /// Never: the signature is that of the other constructors.
+    pub fn from_scratch(
+        config: EncoderConfig,
+        ngram_buckets: usize,
+        head: HeadConfig,
+        seed: u64,
+    ) -> Result<Self, WeightsError> {
+        let mut random = Random::new(seed, &[1]);
+        Self::build(config, ngram_buckets, &mut Source::Random(&mut random), head, seed)
+    }
+
+    /// A network whose values will be set from a file.
+    ///
+    /// # Errors
+    /// Never: the signature is that of the other constructors.
+    pub fn empty(config: EncoderConfig, ngram_buckets: usize, head: HeadConfig) -> Result<Self, WeightsError> {
+        Self::build(config, ngram_buckets, &mut Source::Zeros, head, 0)
+    }
+
+    fn build(
+        config: EncoderConfig,
+        ngram_buckets: usize,
+        source: &mut Source<'_>,
+        head_config: HeadConfig,
+        seed: u64,
+    ) -> Result<Self, WeightsError> {
+        let mut params = Params::default();
+        let transformer = Transformer::new(config, ngram_buckets, &mut params, source)?;
+        let HeadConfig { hidden, n_labels } = head_config;
+        let encoded = transformer.config.hidden;
+        let mut random = Random::new(seed, &[2]);
+        // As the usual uniform initialisation, with the same variance.
+        let deviation = |inputs: usize| 1.0 / (3.0 * inputs as f32).sqrt();
+        let mut matrix = |name: &str, shape: [usize; 2], inputs| {
+            params.add_normal(format!("head.{name}"), shape, Group::Head, deviation(inputs), &mut random)
+        };
+        let start = matrix("start.weight", [encoded, hidden], 2 * encoded);
+        let end = matrix("end.weight", [encoded, hidden], 2 * encoded);
+        let out = matrix("out.weight", [hidden, n_labels], hidden);
+        let bias = params.add("head.hidden.bias", &[hidden], Group::Head, vec![0.0; hidden]);
+        let out_bias = params.add("head.out.bias", &[n_labels], Group::Head, vec![0.0; n_labels]);
+        let head = Head { start, end, bias, out, out_bias };
+        Ok(Self { params, transformer, head, head_config, n_frozen: 0 })
+    }
+
+    /// The encoder's configuration.
+    #[must_use]
+    pub fn encoder(&self) -> &EncoderConfig {
+        &self.transformer.config
+    }
+
+    /// The scorer's configuration.
+    #[must_use]
+    pub fn head(&self) -> HeadConfig {
+        self.head_config
+    }
+
+    /// Whether frozen layers come first, so that caching what they give saves work.
+    #[must_use]
+    pub fn has_frozen_layers(&self) -> bool {
+        self.n_frozen > 0
+    }
+
+    /// What the frozen layers give for each sequence, piece after piece. It never changes during training.
+    #[must_use]
+    pub fn lower(&self, batch: &[&Pieces]) -> Vec<Vec<f32>> {
+        if batch.is_empty() {
+            return Vec::new();
+        }
+        let view = self.params.view(false);
+        let padded = Padded::new(batch.iter().map(|pieces| pieces.ids.len()).collect());
+        let x = self.transformer.embed(&view, batch, &padded);
+        let x = self.transformer.run(&view, x, &padded, 0..self.n_frozen, &mut None);
+        self.unpad(x, batch, &padded)
+    }
+
+    /// The encoder's output for each sequence, piece after piece.
+    #[must_use]
+    pub fn encode(&self, batch: &[&Pieces]) -> Vec<Vec<f32>> {
+        if batch.is_empty() {
+            return Vec::new();
+        }
+        let view = self.params.view(false);
+        let padded = Padded::new(batch.iter().map(|pieces| pieces.ids.len()).collect());
+        let x = self.transformer.embed(&view, batch, &padded);
+        let x = self.transformer.run(&view, x, &padded, 0..self.transformer.config.layers, &mut None);
+        self.unpad(x, batch, &padded)
+    }
+
+    fn unpad(&self, x: Tensor<3>, batch: &[&Pieces], padded: &Padded) -> Vec<Vec<f32>> {
+        let values = numbers(x);
+        let row = padded.length * self.transformer.config.hidden;
+        let length = |pieces: &Pieces| pieces.ids.len() * self.transformer.config.hidden;
+        batch.iter().enumerate().map(|(at, pieces)| values[at * row..at * row + length(pieces)].to_vec()).collect()
+    }
+
+    /// The logits of a batch.
+    #[must_use]
+    pub fn logits(&self, items: &[Item<'_>]) -> Logits {
+        let view = self.params.view(false);
+        let rows = self.forward(&view, items, &mut None);
+        self.collect(rows, items)
+    }
+
+    /// Runs a batch forward, asks for the gradient of the loss with respect to the logits, and runs it backward.
+    /// `respond` gets the logits and returns one gradient per utterance, in their shape.
+    pub fn gradients<R>(
+        &self,
+        items: &[Item<'_>],
+        noise: Noise,
+        respond: impl FnOnce(&Logits) -> (Vec<Vec<f32>>, R),
+    ) -> (Gradients, R) {
+        let view = self.params.view(true);
+        let mut dropout = Some(Dropout::new(noise.dropout, Random::new(noise.seed, &[3])));
+        let rows = self.forward(&view, items, &mut dropout);
+        let logits = self.collect(rows.clone().map(Tensor::inner), items);
+        let (gradient, result) = respond(&logits);
+        let Some(rows) = rows else { return (self.params.no_gradients(), result) };
+        let shape = rows.dims();
+        let gradient = TensorData::new(gradient.concat(), shape);
+        // The loss need not be known: any function with this gradient will do.
+        let surrogate = (rows * Tensor::<2>::from_data(gradient, &device())).sum();
+        (view.gradients(surrogate.backward()), result)
+    }
+
+    fn collect(&self, rows: Option<Tensor<2>>, items: &[Item<'_>]) -> Logits {
+        let mut starts = vec![0];
+        for item in items {
+            starts.push(starts[starts.len() - 1] + item.spans.len());
+        }
+        Logits { values: rows.map(numbers).unwrap_or_default(), starts, n_labels: self.head_config.n_labels }
+    }
+
+    /// One row of logits per span of the batch; `None` when there is no span at all.
+    fn forward(&self, view: &View, items: &[Item<'_>], dropout: &mut Option<Dropout>) -> Option<Tensor<2>> {
+        if items.iter().all(|item| item.spans.is_empty()) {
+            return None;
+        }
+        let layers = self.transformer.config.layers;
+        let padded = Padded::new(items.iter().map(|item| item.pieces.ids.len()).collect());
+        let hidden = self.transformer.config.hidden;
+        let cached = items.iter().all(|item| item.lower.is_some());
+        let x = if cached {
+            let mut values = Vec::with_capacity(padded.n * padded.length * hidden);
+            for (at, item) in items.iter().enumerate() {
+                values.extend_from_slice(item.lower.unwrap_or_default());
+                values.resize((at + 1) * padded.length * hidden, 0.0);
+            }
+            let shape = [padded.n, padded.length, hidden];
+            let x = Tensor::from_data(TensorData::new(values, shape), &device());
+            self.transformer.run(view, x, &padded, self.n_frozen..layers, dropout)
+        } else {
+            let batch: Vec<&Pieces> = items.iter().map(|item| item.pieces).collect();
+            let x = self.transformer.embed(view, &batch, &padded);
+            let x = self.transformer.run(view, x, &padded, 0..self.n_frozen, &mut None);
+            self.transformer.run(view, x, &padded, self.n_frozen..layers, dropout)
+        };
+        let x = Dropout::apply(dropout, x).reshape([padded.n * padded.length, hidden]);
+
+        // Each word end is mapped once, spans add two of them.
+        let (mut first, mut last, mut starts, mut ends) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for (at, item) in items.iter().enumerate() {
+            let (row, word) = (at * padded.length, first.len());
+            first.extend(item.pieces.words.iter().map(|&(first, _)| (row + first as usize) as i64));
+            last.extend(item.pieces.words.iter().map(|&(_, last)| (row + last as usize) as i64));
+            starts.extend(item.spans.iter().map(|&(start, _)| (word + start as usize) as i64));
+            ends.extend(item.spans.iter().map(|&(_, end)| (word + end as usize) as i64 - 1));
+        }
+        let from = x.clone().select(0, indices(first)).matmul(view.matrix(self.head.start));
+        let to = x.select(0, indices(last)).matmul(view.matrix(self.head.end));
+        let spans = from.select(0, indices(starts)) + to.select(0, indices(ends));
+        let spans = activation::relu(spans + view.vector(self.head.bias).unsqueeze());
+        let spans = Dropout::apply(dropout, spans);
+        Some(spans.matmul(view.matrix(self.head.out)) + view.vector(self.head.out_bias).unsqueeze())
+    }
+}
+
+fn numbers<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
+    // The backend computes in f32 throughout.
+    tensor.into_data().try_into_vec::<f32>().unwrap_or_default()
+}

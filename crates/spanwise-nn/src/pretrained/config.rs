@@ -1,0 +1,511 @@
+//! The shape of an encoder, read from the `config.json` beside its weights.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use thiserror::Error;
+
+/// What `model_type` may say.
+const MODEL_TYPES: &str = "`bert` or `mpnet`";
+/// No count in a configuration may be larger.
+const MAX_COUNT: usize = 10_000_000;
+/// A configuration is a few hundred bytes; whatever is larger is some other file.
+const MAX_FILE: u64 = 4 << 20;
+/// MPNet counts positions from here: one past its padding index, which is always 1.
+const MPNET_POSITION_OFFSET: usize = 2;
+
+/// Which transformer it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Architecture {
+    /// BERT and what has its exact shape, such as MiniLM: absolute positions, token types.
+    Bert,
+    /// MPNet: absolute positions and relative attention biases, no token types.
+    Mpnet,
+    /// The small encoder of this crate, trained from scratch.
+    Compact,
+}
+
+/// The non-linearity between the two linear layers of a block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Activation {
+    /// GELU with the error function.
+    Gelu,
+    /// GELU approximated with a hyperbolic tangent.
+    GeluTanh,
+    /// `max(0, x)`.
+    Relu,
+}
+
+/// The shape of an encoder.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EncoderConfig {
+    /// Which transformer it is.
+    pub architecture: Architecture,
+    /// Rows of the table of word pieces.
+    pub vocab_size: usize,
+    /// Width of a hidden vector.
+    pub hidden: usize,
+    /// Number of blocks.
+    pub layers: usize,
+    /// Attention heads in a block; divides `hidden`.
+    pub heads: usize,
+    /// Width between the two linear layers of a block.
+    pub intermediate: usize,
+    /// Rows of the table of positions, those below `position_offset` included.
+    pub max_positions: usize,
+    /// Rows of the table of token types; 0 where there is none.
+    pub type_vocab: usize,
+    /// What layer normalisation adds to a variance.
+    pub layer_norm_eps: f64,
+    /// Share of hidden values dropped in training.
+    pub dropout: f64,
+    /// Row of the first piece in the table of positions: 0 for BERT, 2 for MPNet.
+    pub position_offset: usize,
+    /// Buckets of relative distances that have an attention bias; 0 where there are none.
+    pub relative_buckets: usize,
+    /// The non-linearity.
+    pub activation: Activation,
+}
+
+/// Why a configuration cannot be used.
+#[derive(Debug, Error)]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("cannot read {file}: {reason}; expected the `config.json` of an encoder directory")]
+    Read {
+        /// The file.
+        file: String,
+        /// What the system said.
+        reason: io::Error,
+    },
+    /// The file is not a JSON object.
+    #[error("{file} is not a JSON object: {reason}; expected the `config.json` of a Hugging Face model")]
+    Json {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Not one of the architectures that can be run.
+    #[error("{file}: `model_type` is {found}, expected {expected}; choose an encoder of one of these types")]
+    UnknownArchitecture {
+        /// The file.
+        file: String,
+        /// What the file says.
+        found: String,
+        /// What it may say.
+        expected: String,
+    },
+    /// A key is not there.
+    #[error("{file} has no `{key}`, expected {expected}; the file is incomplete, fetch the encoder again")]
+    Missing {
+        /// The file.
+        file: String,
+        /// The key.
+        key: String,
+        /// What its value should be.
+        expected: String,
+    },
+    /// A key has a value that cannot be.
+    #[error("{file}: `{key}` is {found}, expected {expected}")]
+    Value {
+        /// The file.
+        file: String,
+        /// The key.
+        key: String,
+        /// Its value.
+        found: String,
+        /// What its value should be, and what to do.
+        expected: String,
+    },
+}
+
+impl EncoderConfig {
+    /// Reads `config.json`.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is no configuration, or describes an encoder that cannot be run.
+    pub fn read(path: &Path) -> Result<Self, ConfigError> {
+        let file = path.display().to_string();
+        let fail = |reason| ConfigError::Read { file: file.clone(), reason };
+        let mut bytes = Vec::new();
+        File::open(path).and_then(|f| f.take(MAX_FILE + 1).read_to_end(&mut bytes)).map_err(fail)?;
+        if bytes.len() as u64 > MAX_FILE {
+            return Err(fail(io::Error::other(format!("it is larger than {} MiB", MAX_FILE >> 20))));
+        }
+        Self::from_json(&bytes, &file)
+    }
+
+    /// Understands the text of a `config.json`; `file` is what errors call it.
+    ///
+    /// # Errors
+    /// When it is no configuration, or describes an encoder that cannot be run.
+    pub fn from_json(json: &[u8], file: &str) -> Result<Self, ConfigError> {
+        let value: Value = serde_json::from_slice(json)
+            .map_err(|error| ConfigError::Json { file: file.to_owned(), reason: error.to_string() })?;
+        let Value::Object(object) = value else {
+            let reason = format!("it holds {}", brief(&value));
+            return Err(ConfigError::Json { file: file.to_owned(), reason });
+        };
+        let keys = Keys { file, object: &object };
+        let architecture = match object.get("model_type") {
+            Some(Value::String(name)) if name == "bert" => Architecture::Bert,
+            Some(Value::String(name)) if name == "mpnet" => Architecture::Mpnet,
+            found => {
+                let found = found.map_or_else(|| "not there".to_owned(), brief);
+                let expected = MODEL_TYPES.to_owned();
+                return Err(ConfigError::UnknownArchitecture { file: file.to_owned(), found, expected });
+            }
+        };
+        keys.only(
+            "position_embedding_type",
+            &Value::from("absolute"),
+            "other position embeddings are not supported",
+        )?;
+        keys.only("is_decoder", &Value::from(false), "decoders cannot be used as encoders")?;
+        keys.only("add_cross_attention", &Value::from(false), "decoders cannot be used as encoders")?;
+        let mpnet = architecture == Architecture::Mpnet;
+        let config = Self {
+            architecture,
+            vocab_size: keys.count("vocab_size", None)?,
+            hidden: keys.count("hidden_size", None)?,
+            layers: keys.count("num_hidden_layers", None)?,
+            heads: keys.count("num_attention_heads", None)?,
+            intermediate: keys.count("intermediate_size", None)?,
+            max_positions: keys.count("max_position_embeddings", None)?,
+            type_vocab: if mpnet { 0 } else { keys.count("type_vocab_size", Some(2))? },
+            layer_norm_eps: keys.number("layer_norm_eps", 1e-12)?,
+            dropout: keys.number("hidden_dropout_prob", 0.1)?,
+            position_offset: if mpnet { MPNET_POSITION_OFFSET } else { 0 },
+            relative_buckets: if mpnet { keys.count("relative_attention_num_buckets", Some(32))? } else { 0 },
+            activation: keys.activation()?,
+        };
+        config.check(file)?;
+        Ok(config)
+    }
+
+    /// Checks that the numbers can belong to one encoder; `file` is what errors call their origin.
+    ///
+    /// [`EncoderConfig::from_json`] has done so already. What was put together by hand or deserialised has
+    /// not been checked.
+    ///
+    /// # Errors
+    /// When a number is zero, too large, or at odds with another.
+    pub fn check(&self, file: &str) -> Result<(), ConfigError> {
+        let fail = |key: &str, found: String, expected: String| {
+            Err(ConfigError::Value { file: file.to_owned(), key: key.to_owned(), found, expected })
+        };
+        let mpnet = self.architecture == Architecture::Mpnet;
+        let counts = [
+            ("vocab_size", self.vocab_size, 1),
+            ("hidden_size", self.hidden, 1),
+            ("num_hidden_layers", self.layers, 1),
+            ("num_attention_heads", self.heads, 1),
+            ("intermediate_size", self.intermediate, 1),
+            ("max_position_embeddings", self.max_positions, self.position_offset.saturating_add(2)),
+            ("type_vocab_size", self.type_vocab, usize::from(self.architecture == Architecture::Bert)),
+            ("relative_attention_num_buckets", self.relative_buckets, if mpnet { 4 } else { 0 }),
+        ];
+        for (key, found, least) in counts {
+            if !(least..=MAX_COUNT).contains(&found) {
+                return fail(key, found.to_string(), format!("a whole number from {least} to {MAX_COUNT}"));
+            }
+        }
+        if !self.hidden.is_multiple_of(self.heads) {
+            let expected = format!("a divisor of `hidden_size`, which is {}", self.hidden);
+            return fail("num_attention_heads", self.heads.to_string(), expected);
+        }
+        if !self.relative_buckets.is_multiple_of(2) {
+            let found = self.relative_buckets.to_string();
+            return fail("relative_attention_num_buckets", found, "an even number".to_owned());
+        }
+        if !(self.layer_norm_eps > 0.0 && self.layer_norm_eps < 1.0) {
+            let expected = "a small positive number such as 1e-12".to_owned();
+            return fail("layer_norm_eps", self.layer_norm_eps.to_string(), expected);
+        }
+        if !(0.0..1.0).contains(&self.dropout) {
+            let expected = "a share from 0 up to, but not including, 1".to_owned();
+            return fail("hidden_dropout_prob", self.dropout.to_string(), expected);
+        }
+        Ok(())
+    }
+
+    /// The most word pieces, special ones included, that the encoder has positions for.
+    #[must_use]
+    pub const fn max_pieces(&self) -> usize {
+        self.max_positions.saturating_sub(self.position_offset)
+    }
+}
+
+/// The keys of a configuration, read with errors that name them.
+struct Keys<'a> {
+    file: &'a str,
+    object: &'a Map<String, Value>,
+}
+
+impl Keys<'_> {
+    /// The value of a key, where `null` counts as absent.
+    fn get(&self, key: &str) -> Option<&Value> {
+        self.object.get(key).filter(|value| !value.is_null())
+    }
+
+    fn wrong(&self, key: &str, found: &Value, expected: impl Into<String>) -> ConfigError {
+        let (file, key) = (self.file.to_owned(), key.to_owned());
+        ConfigError::Value { file, key, found: brief(found), expected: expected.into() }
+    }
+
+    /// A whole number; its range is checked later, with those of all others.
+    fn count(&self, key: &str, default: Option<usize>) -> Result<usize, ConfigError> {
+        let expected = || format!("a whole number from 1 to {MAX_COUNT}");
+        match (self.get(key), default) {
+            (Some(value), _) => value
+                .as_u64()
+                .and_then(|number| usize::try_from(number).ok())
+                .ok_or_else(|| self.wrong(key, value, expected())),
+            (None, Some(default)) => Ok(default),
+            (None, None) => {
+                let (file, key) = (self.file.to_owned(), key.to_owned());
+                Err(ConfigError::Missing { file, key, expected: expected() })
+            }
+        }
+    }
+
+    fn number(&self, key: &str, default: f64) -> Result<f64, ConfigError> {
+        match self.get(key) {
+            None => Ok(default),
+            Some(value) => value.as_f64().ok_or_else(|| self.wrong(key, value, "a number")),
+        }
+    }
+
+    fn activation(&self) -> Result<Activation, ConfigError> {
+        let key = "hidden_act";
+        match self.get(key) {
+            None => Ok(Activation::Gelu),
+            Some(value) => match value.as_str() {
+                Some("gelu") => Ok(Activation::Gelu),
+                Some("gelu_new" | "gelu_pytorch_tanh") => Ok(Activation::GeluTanh),
+                Some("relu") => Ok(Activation::Relu),
+                _ => {
+                    let expected =
+                        "`gelu`, `gelu_new`, `gelu_pytorch_tanh` or `relu`; choose another encoder";
+                    Err(self.wrong(key, value, expected))
+                }
+            },
+        }
+    }
+
+    /// Refuses any value but one for a key that need not be there.
+    fn only(&self, key: &str, allowed: &Value, why: &str) -> Result<(), ConfigError> {
+        match self.get(key) {
+            Some(found) if found != allowed => {
+                Err(self.wrong(key, found, format!("{} ({why})", brief(allowed))))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A value as errors show it, cut to a line.
+fn brief(value: &Value) -> String {
+    const LONGEST: usize = 60;
+    let text = match value {
+        Value::String(text) => format!("`{text}`"),
+        other => other.to_string(),
+    };
+    if text.chars().count() <= LONGEST {
+        return text;
+    }
+    text.chars().take(LONGEST).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn bert() -> Value {
+        json!({
+            "model_type": "bert", "vocab_size": 100, "hidden_size": 32, "num_hidden_layers": 2,
+            "num_attention_heads": 4, "intermediate_size": 64, "max_position_embeddings": 64,
+            "type_vocab_size": 2, "layer_norm_eps": 1e-12, "hidden_dropout_prob": 0.25, "hidden_act": "gelu"
+        })
+    }
+
+    fn mpnet() -> Value {
+        with(with(bert(), "model_type", json!("mpnet")), "type_vocab_size", Value::Null)
+    }
+
+    fn with(mut config: Value, key: &str, value: Value) -> Value {
+        config[key] = value;
+        config
+    }
+
+    fn parse(config: &Value) -> Result<EncoderConfig, ConfigError> {
+        EncoderConfig::from_json(config.to_string().as_bytes(), "config.json")
+    }
+
+    fn error(config: &Value) -> String {
+        parse(config).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_bert_configuration_is_read() {
+        let config = parse(&bert()).unwrap();
+        assert_eq!(
+            config,
+            EncoderConfig {
+                architecture: Architecture::Bert,
+                vocab_size: 100,
+                hidden: 32,
+                layers: 2,
+                heads: 4,
+                intermediate: 64,
+                max_positions: 64,
+                type_vocab: 2,
+                layer_norm_eps: 1e-12,
+                dropout: 0.25,
+                position_offset: 0,
+                relative_buckets: 0,
+                activation: Activation::Gelu,
+            }
+        );
+        assert_eq!(config.max_pieces(), 64);
+    }
+
+    #[test]
+    fn mpnet_counts_positions_from_two_and_has_relative_buckets_but_no_types() {
+        let config = parse(&mpnet()).unwrap();
+        assert_eq!((config.position_offset, config.relative_buckets, config.type_vocab), (2, 32, 0));
+        assert_eq!(config.max_pieces(), 62);
+        let config = parse(&with(mpnet(), "relative_attention_num_buckets", json!(16))).unwrap();
+        assert_eq!(config.relative_buckets, 16);
+    }
+
+    #[test]
+    fn activations_are_told_apart() {
+        let of = |name: &str| parse(&with(bert(), "hidden_act", json!(name))).map(|config| config.activation);
+        assert_eq!(of("gelu").unwrap(), Activation::Gelu);
+        assert_eq!(of("gelu_new").unwrap(), Activation::GeluTanh);
+        assert_eq!(of("gelu_pytorch_tanh").unwrap(), Activation::GeluTanh);
+        assert_eq!(of("relu").unwrap(), Activation::Relu);
+        let error = of("swish").unwrap_err().to_string();
+        assert!(error.contains("`hidden_act` is `swish`, expected `gelu`"), "{error}");
+    }
+
+    #[test]
+    fn an_unknown_architecture_is_refused_by_name() {
+        let message = error(&with(bert(), "model_type", json!("roberta")));
+        assert!(
+            message.contains("config.json: `model_type` is `roberta`, expected `bert` or `mpnet`"),
+            "{message}"
+        );
+        let message = error(&with(bert(), "model_type", Value::Null));
+        assert!(message.contains("`model_type` is null"), "{message}");
+        assert!(matches!(parse(&json!({})), Err(ConfigError::UnknownArchitecture { .. })));
+    }
+
+    #[test]
+    fn missing_numbers_are_named() {
+        let keys = [
+            "vocab_size",
+            "hidden_size",
+            "num_hidden_layers",
+            "num_attention_heads",
+            "intermediate_size",
+            "max_position_embeddings",
+        ];
+        for key in keys {
+            let message = error(&with(bert(), key, Value::Null));
+            assert!(message.contains(&format!("has no `{key}`")), "{message}");
+        }
+    }
+
+    #[test]
+    fn numbers_that_cannot_be_are_refused() {
+        for value in
+            [json!(0), json!(-4), json!(10_000_001), json!(1.5), json!("8"), json!(u64::MAX), json!([1])]
+        {
+            for key in
+                ["vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "type_vocab_size"]
+            {
+                let message = error(&with(bert(), key, value.clone()));
+                assert!(message.contains(&format!("`{key}` is {}", brief(&value))), "{message}");
+                assert!(message.contains("expected a whole number from 1 to 10000000"), "{message}");
+            }
+        }
+        let huge = bert().to_string().replace("\"vocab_size\":100", "\"vocab_size\":1e400");
+        assert!(EncoderConfig::from_json(huge.as_bytes(), "x").is_err());
+    }
+
+    #[test]
+    fn inconsistent_numbers_are_refused() {
+        let message = error(&with(bert(), "num_attention_heads", json!(5)));
+        assert!(
+            message.contains("`num_attention_heads` is 5, expected a divisor of `hidden_size`"),
+            "{message}"
+        );
+        for (key, value) in [
+            ("layer_norm_eps", json!(0)),
+            ("layer_norm_eps", json!(-1e-5)),
+            ("layer_norm_eps", json!("small")),
+            ("hidden_dropout_prob", json!(1)),
+            ("hidden_dropout_prob", json!(-0.1)),
+            ("max_position_embeddings", json!(1)),
+            ("position_embedding_type", json!("relative_key")),
+            ("is_decoder", json!(true)),
+        ] {
+            let message = error(&with(bert(), key, value.clone()));
+            assert!(message.contains(&format!("`{key}` is ")), "{key} {value}: {message}");
+        }
+        for buckets in [0, 2, 31] {
+            assert!(parse(&with(mpnet(), "relative_attention_num_buckets", json!(buckets))).is_err());
+        }
+    }
+
+    #[test]
+    fn text_that_is_no_configuration_is_refused() {
+        for text in ["", "{", "[]", "null", "\u{0}", "{\"model_type\": \"bert\"} x"] {
+            let error = EncoderConfig::from_json(text.as_bytes(), "c.json").unwrap_err();
+            assert!(matches!(error, ConfigError::Json { .. }), "{error}");
+            assert!(error.to_string().starts_with("c.json is not a JSON object"), "{error}");
+        }
+        assert!(EncoderConfig::from_json(b"\xff\xfe", "c.json").is_err());
+        let deep = "[".repeat(100_000);
+        assert!(EncoderConfig::from_json(deep.as_bytes(), "c.json").is_err());
+    }
+
+    #[test]
+    fn files_that_cannot_be_read_are_named() {
+        let error = EncoderConfig::read(Path::new("/nowhere/config.json")).unwrap_err().to_string();
+        assert!(error.starts_with("cannot read /nowhere/config.json"), "{error}");
+        assert!(EncoderConfig::read(Path::new("/")).is_err());
+        if cfg!(target_os = "linux") {
+            let error = EncoderConfig::read(Path::new("/dev/zero")).unwrap_err().to_string();
+            assert!(error.contains("larger than 4 MiB"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_configuration_survives_serialisation() {
+        for config in [parse(&bert()).unwrap(), parse(&mpnet()).unwrap()] {
+            let text = serde_json::to_string(&config).unwrap();
+            assert_eq!(serde_json::from_str::<EncoderConfig>(&text).unwrap(), config);
+        }
+        let text = serde_json::to_string(&parse(&bert()).unwrap()).unwrap();
+        assert!(text.starts_with(r#"{"architecture":"bert","vocab_size":100,"#), "{text}");
+    }
+
+    #[test]
+    fn the_tiny_encoders_are_understood() {
+        let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+        let config = EncoderConfig::read(&data.join("tiny-bert/config.json")).unwrap();
+        assert_eq!((config.architecture, config.hidden, config.layers), (Architecture::Bert, 32, 3));
+        let config = EncoderConfig::read(&data.join("tiny-mpnet/config.json")).unwrap();
+        assert_eq!((config.architecture, config.layer_norm_eps), (Architecture::Mpnet, 1e-5));
+    }
+}

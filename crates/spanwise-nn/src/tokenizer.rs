@@ -1,0 +1,1044 @@
+//! From the words of an utterance to the numbers an encoder reads, and back to words.
+//!
+//! Encoders that were trained elsewhere bring their own word pieces ([`WordPieces`]); an encoder that is
+//! trained from scratch learns a [`WordTable`]. Both keep track of which pieces belong to which word: word
+//! pieces do not exist outside encoders.
+
+use serde_json::{Map, Value, json};
+use spanwise_core::Utterance;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use thiserror::Error;
+use tokenizers::{Model, ModelWrapper};
+
+/// The name under which a tokenizer is stored in a directory.
+pub const FILE_NAME: &str = "tokenizer.json";
+/// What older encoders have instead: one piece per line.
+const VOCAB_NAME: &str = "vocab.txt";
+/// How the pieces of a `vocab.txt` are to be used.
+const VOCAB_CONFIG_NAME: &str = "tokenizer_config.json";
+/// No tokenizer is larger.
+const MAX_FILE: u64 = 256 << 20;
+/// Marks the JSON of a [`WordTable`].
+const WORDS_FORMAT: &str = "spanwise-words";
+const WORDS_VERSION: u64 = 1;
+/// No number of buckets may be larger.
+const MAX_BUCKETS: u64 = 10_000_000;
+
+/// What an encoder reads for one utterance.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Pieces {
+    /// The pieces, with the special ones at both ends.
+    pub ids: Vec<u32>,
+    /// For each word of the utterance, its first and its last piece, both inclusive.
+    pub words: Vec<(u32, u32)>,
+    /// For each piece, the buckets of its character trigrams; empty for word pieces.
+    pub ngrams: Vec<Vec<u32>>,
+}
+
+/// Why there is no tokenizer.
+#[derive(Debug, Error)]
+pub enum TokenizerError {
+    /// A file cannot be read.
+    #[error("cannot read {file}: {reason}; expected the tokenizer of an encoder")]
+    Read {
+        /// The file.
+        file: String,
+        /// What the system said.
+        reason: io::Error,
+    },
+    /// There is neither of the files that can hold a tokenizer.
+    #[error(
+        "{directory} has no tokenizer, expected `tokenizer.json` or `vocab.txt`; fetch the encoder again"
+    )]
+    Nothing {
+        /// The directory.
+        directory: String,
+    },
+    /// A file holds something else.
+    #[error("{file} is not a tokenizer: {reason}; fetch the encoder again")]
+    Format {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A file holds a tokenizer of another kind.
+    #[error("{file}: {what} is {found}, expected {expected}; choose an encoder of the BERT family")]
+    Unsupported {
+        /// The file.
+        file: String,
+        /// The part of the tokenizer.
+        what: String,
+        /// What it is.
+        found: String,
+        /// What can be used.
+        expected: String,
+    },
+}
+
+/// Turns words into the numbers an encoder reads.
+#[derive(Clone, Debug)]
+pub enum Tokenizer {
+    /// The word pieces of a pretrained encoder.
+    WordPiece(Box<WordPieces>),
+    /// A table of words, for encoders trained from scratch.
+    Words(WordTable),
+}
+
+impl Tokenizer {
+    /// Reads the tokenizer in a directory: `tokenizer.json`, or else `vocab.txt` with
+    /// `tokenizer_config.json`.
+    ///
+    /// # Errors
+    /// When there is none, or it cannot be read or used.
+    pub fn from_dir(dir: &Path) -> Result<Self, TokenizerError> {
+        if let Some(bytes) = read(&dir.join(FILE_NAME))? {
+            return parse(&bytes, &dir.join(FILE_NAME).display().to_string());
+        }
+        let path = dir.join(VOCAB_NAME);
+        let Some(vocab) = read(&path)? else {
+            return Err(TokenizerError::Nothing { directory: dir.display().to_string() });
+        };
+        let config_path = dir.join(VOCAB_CONFIG_NAME);
+        let config = match read(&config_path)? {
+            Some(bytes) => json_object(&bytes, &config_path.display().to_string())?,
+            None => Map::new(),
+        };
+        let file = path.display().to_string();
+        let object = from_vocab(&vocab, &config, &file)?;
+        Ok(Self::WordPiece(Box::new(WordPieces::from_object(object, &file)?)))
+    }
+
+    /// Understands the content of a `tokenizer.json`, one of Hugging Face or one of [`Tokenizer::to_bytes`].
+    ///
+    /// # Errors
+    /// When it is not a tokenizer, or not one that can be used.
+    pub fn from_bytes(json: &[u8]) -> Result<Self, TokenizerError> {
+        parse(json, FILE_NAME)
+    }
+
+    /// The content of a `tokenizer.json` with this tokenizer; always the same for the same tokenizer.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        match self {
+            Self::WordPiece(pieces) => pieces.json.clone(),
+            Self::Words(table) => table.to_bytes(),
+        }
+    }
+
+    /// The pieces of an utterance: nothing is cut off and nothing is filled up.
+    #[must_use]
+    pub fn encode(&self, utterance: &Utterance) -> Pieces {
+        match self {
+            Self::WordPiece(pieces) => {
+                let words = utterance.tokens().iter().map(|token| &utterance.text()[token.bytes.clone()]);
+                pieces.encode(&words.collect::<Vec<_>>())
+            }
+            Self::Words(table) => {
+                let words: Vec<&str> = utterance.tokens().iter().map(|token| token.lower.as_str()).collect();
+                table.encode(&words)
+            }
+        }
+    }
+
+    /// One more than the largest id: the rows that an encoder's table of pieces needs.
+    #[must_use]
+    pub fn vocab_size(&self) -> usize {
+        match self {
+            Self::WordPiece(pieces) => pieces.vocab_size,
+            Self::Words(table) => table.vocab_size(),
+        }
+    }
+
+    /// The id that batches are filled up with.
+    #[must_use]
+    pub fn pad_id(&self) -> u32 {
+        match self {
+            Self::WordPiece(pieces) => pieces.pad,
+            Self::Words(_) => WordTable::PAD,
+        }
+    }
+
+    /// Number of buckets for character trigrams; 0 for word pieces.
+    #[must_use]
+    pub fn n_buckets(&self) -> usize {
+        match self {
+            Self::WordPiece(_) => 0,
+            Self::Words(table) => table.n_buckets(),
+        }
+    }
+}
+
+/// Word pieces of the BERT family, as Hugging Face describes them in `tokenizer.json`.
+#[derive(Clone)]
+pub struct WordPieces {
+    /// Without a post-processor, truncation and padding.
+    inner: tokenizers::Tokenizer,
+    /// The special pieces before and after an utterance.
+    begin: Vec<u32>,
+    end: Vec<u32>,
+    unknown: u32,
+    pad: u32,
+    vocab_size: usize,
+    /// What it was read from, less truncation and padding.
+    json: Vec<u8>,
+}
+
+impl fmt::Debug for WordPieces {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WordPieces").field("vocab_size", &self.vocab_size).finish_non_exhaustive()
+    }
+}
+
+impl WordPieces {
+    /// Understands a `tokenizer.json`; `file` is what errors call it.
+    fn from_object(mut object: Map<String, Value>, file: &str) -> Result<Self, TokenizerError> {
+        let format = |reason: String| TokenizerError::Format { file: file.to_owned(), reason };
+        for key in ["truncation", "padding"] {
+            object.insert(key.to_owned(), Value::Null);
+        }
+        let json = serde_json::to_vec(&object).map_err(|error| format(error.to_string()))?;
+        let Ends { begin, end } = Ends::read(object.get("post_processor"), file)?;
+        object.insert("post_processor".to_owned(), Value::Null);
+        object.insert("decoder".to_owned(), Value::Null);
+        let inner: tokenizers::Tokenizer =
+            serde_json::from_value(Value::Object(object)).map_err(|error| format(error.to_string()))?;
+        let ModelWrapper::WordPiece(model) = inner.get_model() else {
+            let found = match inner.get_model() {
+                ModelWrapper::BPE(_) => "BPE",
+                ModelWrapper::WordLevel(_) => "WordLevel",
+                ModelWrapper::Unigram(_) => "Unigram",
+                ModelWrapper::WordPiece(_) => "WordPiece",
+            };
+            return Err(unsupported(file, "its model", found.to_owned(), "WordPiece"));
+        };
+        let unknown = model
+            .token_to_id(&model.unk_token)
+            .ok_or_else(|| format(format!("its vocabulary lacks its unknown token `{}`", model.unk_token)))?;
+        let vocabulary: BTreeMap<String, u32> = inner.get_vocab(true).into_iter().collect();
+        let largest = vocabulary.values().copied().max().unwrap_or(0);
+        if let Some(id) = begin.iter().chain(&end).find(|id| inner.id_to_token(**id).is_none()) {
+            return Err(format(format!("its special token number {id} is not in its vocabulary")));
+        }
+        let pad = ["[PAD]", "<pad>"].iter().find_map(|token| vocabulary.get(*token)).copied().unwrap_or(0);
+        Ok(Self { inner, begin, end, unknown, pad, vocab_size: largest as usize + 1, json })
+    }
+
+    /// The pieces of words, each taken apart by itself.
+    fn encode(&self, words: &[&str]) -> Pieces {
+        let mut pieces = Pieces { ids: self.begin.clone(), ..Pieces::default() };
+        pieces.words.reserve(words.len());
+        for word in words {
+            let first = pieces.ids.len();
+            // A model that knows its unknown token, as was checked, takes any word apart.
+            if let Ok(encoding) = self.inner.encode_fast(*word, false) {
+                pieces.ids.extend(encoding.get_ids());
+            }
+            if pieces.ids.len() == first {
+                pieces.ids.push(self.unknown);
+            }
+            pieces.words.push((index(first), index(pieces.ids.len() - 1)));
+        }
+        pieces.ids.extend(&self.end);
+        pieces
+    }
+}
+
+/// The special pieces at both ends of an utterance.
+struct Ends {
+    begin: Vec<u32>,
+    end: Vec<u32>,
+}
+
+impl Ends {
+    /// Reads them from the description of a post-processor.
+    fn read(processor: Option<&Value>, file: &str) -> Result<Self, TokenizerError> {
+        let damaged = || TokenizerError::Format {
+            file: file.to_owned(),
+            reason: "its `post_processor` does not say which special tokens it adds".to_owned(),
+        };
+        let expected = "TemplateProcessing, BertProcessing or RobertaProcessing";
+        let processor = processor.unwrap_or(&Value::Null);
+        let ends = match processor.get("type").and_then(Value::as_str) {
+            Some("BertProcessing" | "RobertaProcessing") => Self::of_pair(processor),
+            Some("TemplateProcessing") => Self::of_template(processor),
+            found => {
+                let found = found.unwrap_or("not there").to_owned();
+                return Err(unsupported(file, "its post_processor", found, expected));
+            }
+        };
+        ends.filter(|ends| !ends.begin.is_empty() && !ends.end.is_empty()).ok_or_else(damaged)
+    }
+
+    /// From `{"sep": ["[SEP]", 102], "cls": ["[CLS]", 101]}`.
+    fn of_pair(processor: &Value) -> Option<Self> {
+        let id = |key: &str| id_of(processor.get(key)?.get(1)?);
+        Some(Self { begin: vec![id("cls")?], end: vec![id("sep")?] })
+    }
+
+    /// From the template for one sequence and its list of special tokens.
+    fn of_template(processor: &Value) -> Option<Self> {
+        let mut ends = Self { begin: Vec::new(), end: Vec::new() };
+        let mut after = false;
+        for part in processor.get("single")?.as_array()? {
+            if part.get("Sequence").is_some() {
+                if after {
+                    return None;
+                }
+                after = true;
+                continue;
+            }
+            let name = part.get("SpecialToken")?.get("id")?.as_str()?;
+            let ids = processor.get("special_tokens")?.get(name)?.get("ids")?.as_array()?;
+            let ids: Vec<u32> = ids.iter().map(id_of).collect::<Option<_>>()?;
+            if after { &mut ends.end } else { &mut ends.begin }.extend(ids);
+        }
+        after.then_some(ends)
+    }
+}
+
+fn id_of(value: &Value) -> Option<u32> {
+    value.as_u64().and_then(|id| u32::try_from(id).ok())
+}
+
+/// An index into pieces. Utterances are far too short to exceed it.
+#[allow(clippy::cast_possible_truncation, reason = "an utterance of 2^32 pieces does not fit into memory")]
+const fn index(at: usize) -> u32 {
+    at as u32
+}
+
+/// The description of a tokenizer for the pieces of a `vocab.txt`, one per line, numbered from 0.
+fn from_vocab(
+    bytes: &[u8],
+    config: &Map<String, Value>,
+    file: &str,
+) -> Result<Map<String, Value>, TokenizerError> {
+    let format = |reason: String| TokenizerError::Format { file: file.to_owned(), reason };
+    let text = str::from_utf8(bytes).map_err(|error| format(error.to_string()))?;
+    let vocab: Map<String, Value> =
+        text.lines().enumerate().map(|(id, piece)| (piece.to_owned(), Value::from(id))).collect();
+    let named = |key: &str, candidates: &[&str]| -> Option<String> {
+        let configured =
+            config.get(key).and_then(|value| value.as_str().or_else(|| value.get("content")?.as_str()));
+        let mut tokens = configured.into_iter().chain(candidates.iter().copied());
+        tokens.find(|token| vocab.contains_key(*token)).map(str::to_owned)
+    };
+    let need = |key: &str, candidates: &[&str]| {
+        named(key, candidates)
+            .ok_or_else(|| format(format!("none of its lines is `{}`", candidates.join("` or `"))))
+    };
+    let unknown = need("unk_token", &["[UNK]", "<unk>"])?;
+    let begin = need("cls_token", &["[CLS]", "<s>"])?;
+    let end = need("sep_token", &["[SEP]", "</s>"])?;
+    let mut special = vec![unknown.clone(), begin.clone(), end.clone()];
+    special.extend(named("pad_token", &["[PAD]", "<pad>"]));
+    special.extend(named("mask_token", &["[MASK]", "<mask>"]));
+    special.sort_by_key(|token| vocab[token.as_str()].as_u64());
+    special.dedup();
+    let added: Vec<Value> = special
+        .iter()
+        .map(|token| {
+            json!({
+                "id": vocab[token.as_str()], "content": token, "single_word": false,
+                "lstrip": token == "<mask>", "rstrip": false, "normalized": false, "special": true
+            })
+        })
+        .collect();
+    let flag = |key: &str| config.get(key).and_then(Value::as_bool);
+    let token = |token: &str| json!([token, vocab[token]]);
+    let description = json!({
+        "version": "1.0",
+        "truncation": null,
+        "padding": null,
+        "added_tokens": added,
+        "normalizer": {
+            "type": "BertNormalizer",
+            "clean_text": true,
+            "handle_chinese_chars": flag("tokenize_chinese_chars").unwrap_or(true),
+            "strip_accents": flag("strip_accents"),
+            "lowercase": flag("do_lower_case").unwrap_or(true)
+        },
+        "pre_tokenizer": {"type": "BertPreTokenizer"},
+        "post_processor": {"type": "BertProcessing", "sep": token(&end), "cls": token(&begin)},
+        "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": true},
+        "model": {
+            "type": "WordPiece",
+            "unk_token": unknown,
+            "continuing_subword_prefix": "##",
+            "max_input_chars_per_word": 100,
+            "vocab": vocab
+        }
+    });
+    match description {
+        Value::Object(object) => Ok(object),
+        _ => Err(format("it is empty".to_owned())),
+    }
+}
+
+/// The lower-cased words of training data, with character trigrams for words that are not among them.
+///
+/// Each word is one piece. A trigram of `^word$` is hashed (FNV-1a, 64 bits, over its UTF-8) into one of
+/// [`WordTable::n_buckets`] buckets; of very long words only the first trigrams count.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WordTable {
+    words: Vec<String>,
+    ids: HashMap<String, u32>,
+    n_buckets: u32,
+}
+
+impl WordTable {
+    /// Fills up batches.
+    pub const PAD: u32 = 0;
+    /// Stands for words that are not in the table.
+    pub const UNKNOWN: u32 = 1;
+    /// Stands before the first word.
+    pub const BEGIN: u32 = 2;
+    /// Stands after the last word.
+    pub const END: u32 = 3;
+    /// The id of the first word.
+    pub const FIRST_WORD: u32 = 4;
+    /// Number of buckets unless [`WordTable::with_buckets`] says otherwise.
+    pub const DEFAULT_BUCKETS: u32 = 4096;
+    /// A word has at most so many trigrams.
+    pub const MAX_NGRAMS: usize = 32;
+
+    /// Learns the words that occur at least `min_count` times, frequent ones first.
+    pub fn from_utterances<'a>(
+        utterances: impl IntoIterator<Item = &'a Utterance>,
+        min_count: usize,
+    ) -> Self {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for utterance in utterances {
+            for token in utterance.tokens() {
+                *counts.entry(token.lower.as_str()).or_default() += 1;
+            }
+        }
+        let mut frequent: Vec<(&str, usize)> =
+            counts.into_iter().filter(|(_, count)| *count >= min_count).collect();
+        frequent.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let words = frequent.into_iter().map(|(word, _)| word.to_owned()).collect();
+        Self::new(words, Self::DEFAULT_BUCKETS)
+    }
+
+    /// The same words with another number of buckets, at least one.
+    #[must_use]
+    pub fn with_buckets(self, n_buckets: u32) -> Self {
+        Self { n_buckets: n_buckets.max(1), ..self }
+    }
+
+    fn new(words: Vec<String>, n_buckets: u32) -> Self {
+        let ids = (Self::FIRST_WORD..).zip(&words).map(|(id, word)| (word.clone(), id)).collect();
+        Self { words, ids, n_buckets }
+    }
+
+    /// The words in the order of their ids, without the special ones.
+    #[must_use]
+    pub fn words(&self) -> &[String] {
+        &self.words
+    }
+
+    /// One more than the largest id.
+    #[must_use]
+    pub fn vocab_size(&self) -> usize {
+        self.words.len() + Self::FIRST_WORD as usize
+    }
+
+    /// Number of buckets for trigrams.
+    #[must_use]
+    pub const fn n_buckets(&self) -> usize {
+        self.n_buckets as usize
+    }
+
+    /// The id of a lower-cased word.
+    #[must_use]
+    pub fn id(&self, word: &str) -> u32 {
+        self.ids.get(word).copied().unwrap_or(Self::UNKNOWN)
+    }
+
+    /// The buckets of a lower-cased word's trigrams, in the order of the trigrams.
+    #[must_use]
+    pub fn ngrams(&self, word: &str) -> Vec<u32> {
+        let marked: Vec<char> =
+            std::iter::once('^').chain(word.chars()).chain(['$']).take(Self::MAX_NGRAMS + 2).collect();
+        marked.windows(3).map(|trigram| self.bucket(trigram)).collect()
+    }
+
+    #[allow(clippy::cast_possible_truncation, reason = "a remainder is smaller than its divisor")]
+    fn bucket(&self, trigram: &[char]) -> u32 {
+        (fnv1a(trigram) % u64::from(self.n_buckets)) as u32
+    }
+
+    fn encode(&self, words: &[&str]) -> Pieces {
+        let mut pieces = Pieces::default();
+        pieces.ids.push(Self::BEGIN);
+        pieces.ids.extend(words.iter().map(|word| self.id(word)));
+        pieces.ids.push(Self::END);
+        pieces.words.extend((1..).zip(words).map(|(at, _)| (at, at)));
+        pieces.ngrams.push(Vec::new());
+        pieces.ngrams.extend(words.iter().map(|word| self.ngrams(word)));
+        pieces.ngrams.push(Vec::new());
+        pieces
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        let table = json!({
+            "format": WORDS_FORMAT, "version": WORDS_VERSION, "n_buckets": self.n_buckets, "words": self.words
+        });
+        table.to_string().into_bytes()
+    }
+
+    /// Understands what [`WordTable::to_bytes`] wrote.
+    fn from_object(object: &Map<String, Value>, file: &str) -> Result<Self, TokenizerError> {
+        let format =
+            |reason: &str| TokenizerError::Format { file: file.to_owned(), reason: reason.to_owned() };
+        let number = |key: &str| object.get(key).and_then(Value::as_u64);
+        if number("version") != Some(WORDS_VERSION) {
+            let found = object.get("version").unwrap_or(&Value::Null).to_string();
+            let expected = format!("{WORDS_VERSION} (written by another version of Spanwise?)");
+            return Err(unsupported(file, "`version` of its word table", found, &expected));
+        }
+        let n_buckets = number("n_buckets")
+            .filter(|count| (1..=MAX_BUCKETS).contains(count))
+            .and_then(|count| u32::try_from(count).ok())
+            .ok_or_else(|| format("`n_buckets` is not a whole number from 1 to 10000000"))?;
+        let words: Option<Vec<String>> = object
+            .get("words")
+            .and_then(Value::as_array)
+            .and_then(|words| words.iter().map(|word| word.as_str().map(str::to_owned)).collect());
+        let table = Self::new(words.ok_or_else(|| format("`words` is not a list of words"))?, n_buckets);
+        if table.ids.len() != table.words.len() {
+            return Err(format("one of its `words` is there twice"));
+        }
+        Ok(table)
+    }
+}
+
+/// FNV-1a over the UTF-8 of characters.
+fn fnv1a(text: &[char]) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for ch in text {
+        for byte in ch.encode_utf8(&mut [0; 4]).bytes() {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+    hash
+}
+
+fn parse(json: &[u8], file: &str) -> Result<Tokenizer, TokenizerError> {
+    let object = json_object(json, file)?;
+    if object.get("format").and_then(Value::as_str) == Some(WORDS_FORMAT) {
+        return WordTable::from_object(&object, file).map(Tokenizer::Words);
+    }
+    WordPieces::from_object(object, file).map(|pieces| Tokenizer::WordPiece(Box::new(pieces)))
+}
+
+fn json_object(json: &[u8], file: &str) -> Result<Map<String, Value>, TokenizerError> {
+    serde_json::from_slice(json).map_err(|error| TokenizerError::Format {
+        file: file.to_owned(),
+        reason: format!("it is not a JSON object ({error})"),
+    })
+}
+
+fn unsupported(file: &str, what: &str, found: String, expected: &str) -> TokenizerError {
+    let (file, what, expected) = (file.to_owned(), what.to_owned(), expected.to_owned());
+    TokenizerError::Unsupported { file, what, found, expected }
+}
+
+/// The content of a file, or `None` when there is no such file.
+fn read(path: &Path) -> Result<Option<Vec<u8>>, TokenizerError> {
+    let fail = |reason| TokenizerError::Read { file: path.display().to_string(), reason };
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(fail(error)),
+    };
+    let mut bytes = Vec::new();
+    file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(fail)?;
+    if bytes.len() as u64 > MAX_FILE {
+        return Err(fail(io::Error::other(format!("it is larger than {} MiB", MAX_FILE >> 20))));
+    }
+    Ok(Some(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::fs;
+    use std::path::PathBuf;
+    use tempfile::TempDir;
+
+    fn data() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data")
+    }
+
+    fn tiny(name: &str) -> Tokenizer {
+        Tokenizer::from_dir(&data().join(name)).unwrap()
+    }
+
+    fn pieces_of(tokenizer: &Tokenizer) -> &WordPieces {
+        match tokenizer {
+            Tokenizer::WordPiece(pieces) => pieces,
+            Tokenizer::Words(_) => panic!("expected word pieces"),
+        }
+    }
+
+    /// A directory with a tokenizer as files.
+    fn directory(files: &[(&str, &[u8])]) -> TempDir {
+        let directory = TempDir::new().unwrap();
+        for (name, content) in files {
+            fs::write(directory.path().join(name), content).unwrap();
+        }
+        directory
+    }
+
+    /// The same encoder's tokenizer, but from its `vocab.txt`.
+    fn from_vocab_txt(encoder: &Path) -> Tokenizer {
+        let vocab = fs::read(encoder.join(VOCAB_NAME)).unwrap();
+        let directory = directory(&[(VOCAB_NAME, &vocab)]);
+        if let Ok(config) = fs::read(encoder.join(VOCAB_CONFIG_NAME)) {
+            fs::write(directory.path().join(VOCAB_CONFIG_NAME), config).unwrap();
+        }
+        Tokenizer::from_dir(directory.path()).unwrap()
+    }
+
+    /// Compares with what the reference implementation gave for lists of words; returns how many lists.
+    fn agrees_with_reference(tokenizer: &Tokenizer, reference: &Path) -> usize {
+        let pieces = pieces_of(tokenizer);
+        let reference: Value = serde_json::from_slice(&fs::read(reference).unwrap()).unwrap();
+        let lists = reference["words"].as_array().unwrap();
+        let mut compared = 0;
+        for list in lists {
+            let words: Vec<&str> =
+                list["words"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+            let mut ids: Vec<u32> =
+                list["ids"].as_array().unwrap().iter().map(|id| id_of(id).unwrap()).collect();
+            let mut word_ids: Vec<Option<u32>> =
+                list["word_ids"].as_array().unwrap().iter().map(id_of).collect();
+            for word in 0..words.len() as u32 {
+                if !word_ids.contains(&Some(word)) {
+                    // The reference leaves the word out; here it is unknown.
+                    let at = word_ids.iter().rposition(|id| id.is_some_and(|id| id < word)).unwrap_or(0) + 1;
+                    ids.insert(at, pieces.unknown);
+                    word_ids.insert(at, Some(word));
+                }
+            }
+            let found = pieces.encode(&words);
+            assert_eq!(found.ids, ids, "{words:?}");
+            let place = |word: u32| {
+                let first = word_ids.iter().position(|id| *id == Some(word)).unwrap();
+                let last = word_ids.iter().rposition(|id| *id == Some(word)).unwrap();
+                (first as u32, last as u32)
+            };
+            let places: Vec<(u32, u32)> = (0..words.len() as u32).map(place).collect();
+            assert_eq!(found.words, places, "{words:?}");
+            assert!(found.ngrams.is_empty());
+            compared += 1;
+        }
+        compared
+    }
+
+    /// What must hold of the pieces of any utterance.
+    fn assert_sound(tokenizer: &Tokenizer, utterance: &Utterance) {
+        let pieces = tokenizer.encode(utterance);
+        assert_eq!(pieces.words.len(), utterance.len());
+        let mut next = 1;
+        for (first, last) in &pieces.words {
+            assert_eq!(*first, next);
+            assert!(last >= first);
+            next = last + 1;
+        }
+        assert_eq!(pieces.ids.len() as u32, next + 1);
+        assert!(pieces.ids.iter().all(|id| (*id as usize) < tokenizer.vocab_size()));
+        match tokenizer {
+            Tokenizer::WordPiece(_) => assert!(pieces.ngrams.is_empty()),
+            Tokenizer::Words(_) => {
+                assert_eq!(pieces.ngrams.len(), pieces.ids.len());
+                let inner = &pieces.ngrams[1..pieces.ngrams.len() - 1];
+                assert!(inner.iter().all(|buckets| (1..=WordTable::MAX_NGRAMS).contains(&buckets.len())));
+                assert!(inner.iter().flatten().all(|bucket| (*bucket as usize) < tokenizer.n_buckets()));
+                assert!(pieces.ngrams[0].is_empty() && pieces.ngrams[pieces.ngrams.len() - 1].is_empty());
+            }
+        }
+        assert_eq!(tokenizer.encode(utterance), pieces);
+    }
+
+    fn table(texts: &[&str], min_count: usize) -> WordTable {
+        let utterances: Vec<Utterance> = texts.iter().map(|text| Utterance::new(*text)).collect();
+        WordTable::from_utterances(&utterances, min_count)
+    }
+
+    fn all() -> Vec<Tokenizer> {
+        let words = Tokenizer::Words(table(&["what is the capital of texas ?"], 1));
+        vec![tiny("tiny-bert"), tiny("tiny-mpnet"), from_vocab_txt(&data().join("tiny-bert")), words]
+    }
+
+    #[test]
+    fn ids_and_words_are_those_of_the_reference_implementation() {
+        for name in ["tiny-bert", "tiny-mpnet"] {
+            let reference = data().join(name).join("reference.json");
+            assert!(agrees_with_reference(&tiny(name), &reference) > 3);
+        }
+    }
+
+    #[test]
+    fn vocab_txt_gives_the_same_pieces_as_tokenizer_json() {
+        for name in ["tiny-bert", "tiny-mpnet"] {
+            let reference = data().join(name).join("reference.json");
+            assert!(agrees_with_reference(&from_vocab_txt(&data().join(name)), &reference) > 3);
+        }
+    }
+
+    #[test]
+    fn real_encoders_agree_with_the_reference_implementation() {
+        let Some(encoders) = std::env::var_os("SPANWISE_ENCODERS").map(PathBuf::from) else {
+            println!("SKIPPED: SPANWISE_ENCODERS is not set");
+            return;
+        };
+        for name in ["all-MiniLM-L6-v2", "all-mpnet-base-v2"] {
+            let (encoder, reference) = (encoders.join(name), data().join(format!("{name}.reference.json")));
+            assert!(agrees_with_reference(&Tokenizer::from_dir(&encoder).unwrap(), &reference) > 3);
+            assert!(agrees_with_reference(&from_vocab_txt(&encoder), &reference) > 3);
+        }
+    }
+
+    #[test]
+    fn an_utterance_is_encoded_word_by_word() {
+        let pieces = tiny("tiny-bert").encode(&Utterance::new("Which RIVER ?"));
+        assert_eq!(pieces.ids, [2, 86, 93, 77, 3]);
+        assert_eq!(pieces.words, [(1, 1), (2, 2), (3, 3)]);
+        let pieces = tiny("tiny-mpnet").encode(&Utterance::new("which rivers?"));
+        assert_eq!(pieces.ids, [0, 86, 93, 59, 77, 2]);
+        assert_eq!(pieces.words, [(1, 1), (2, 3), (4, 4)]);
+    }
+
+    #[test]
+    fn an_empty_utterance_is_its_two_ends() {
+        for tokenizer in all() {
+            for text in ["", " \n\t", "\u{0}\u{1}"] {
+                let pieces = tokenizer.encode(&Utterance::new(text));
+                assert_eq!((pieces.ids.len(), pieces.words.len()), (2, 0));
+            }
+        }
+    }
+
+    #[test]
+    fn a_word_without_pieces_is_unknown() {
+        let tokenizer = tiny("tiny-bert");
+        // A zero-width space is visible to utterances; word pieces drop it.
+        let utterance = Utterance::new("a \u{200b} b");
+        assert_eq!(utterance.len(), 3);
+        let pieces = tokenizer.encode(&utterance);
+        assert_eq!(pieces.ids[2], pieces_of(&tokenizer).unknown);
+        assert_eq!(pieces.words, [(1, 1), (2, 2), (3, 3)]);
+        assert_eq!(pieces_of(&tokenizer).encode(&["\u{0}", "", "\u{fffd}"]).ids, [2, 1, 1, 1, 3]);
+    }
+
+    #[test]
+    fn special_tokens_cannot_be_smuggled_in_by_an_utterance() {
+        for tokenizer in all() {
+            let ends = tokenizer.encode(&Utterance::new("")).ids;
+            let pieces = tokenizer.encode(&Utterance::new("[SEP] [CLS] <s> </s> [PAD] <pad> <mask> [MASK]"));
+            let inner = &pieces.ids[1..pieces.ids.len() - 1];
+            assert!(ends.iter().all(|end| !inner.contains(end)), "{inner:?}");
+        }
+    }
+
+    #[test]
+    fn ugly_input_is_encoded() {
+        let long = "x".repeat(50_000);
+        for tokenizer in all() {
+            for text in [
+                "",
+                "🚀",
+                "a🚀b 👩‍👩‍👧 ",
+                "\u{0}\u{7}\u{1b}[2J",
+                "e\u{301}te\u{301}",
+                "İ ẞ ﬁ",
+                "\u{feff}x\u{200b}\u{202e}y",
+                "東京",
+                "\u{301}",
+                "\u{fffd}\u{ad}",
+                &long,
+            ] {
+                assert_sound(&tokenizer, &Utterance::new(text));
+            }
+        }
+    }
+
+    #[test]
+    fn thousands_of_words_are_not_cut_off() {
+        let text = "what rivers ? ".repeat(1_700);
+        for tokenizer in all() {
+            let utterance = Utterance::new(text.as_str());
+            assert!(utterance.len() > 5_000);
+            assert_sound(&tokenizer, &utterance);
+        }
+    }
+
+    #[test]
+    fn truncation_and_padding_are_switched_off() {
+        let json = fs::read(data().join("tiny-bert/tokenizer.json")).unwrap();
+        let mut value: Value = serde_json::from_slice(&json).unwrap();
+        value["truncation"] =
+            json!({"max_length": 4, "strategy": "LongestFirst", "stride": 0, "direction": "Right"});
+        value["padding"] = json!({"strategy": {"Fixed": 16}, "direction": "Right", "pad_to_multiple_of": null,
+            "pad_id": 0, "pad_type_id": 0, "pad_token": "[PAD]"});
+        let tokenizer = Tokenizer::from_bytes(value.to_string().as_bytes()).unwrap();
+        for text in ["which", "which river which river which river"] {
+            let utterance = Utterance::new(text);
+            assert_eq!(tokenizer.encode(&utterance), tiny("tiny-bert").encode(&utterance));
+        }
+    }
+
+    #[test]
+    fn both_kinds_of_post_processor_give_the_ends() {
+        let json = fs::read(data().join("tiny-bert/tokenizer.json")).unwrap();
+        let mut value: Value = serde_json::from_slice(&json).unwrap();
+        for kind in ["BertProcessing", "RobertaProcessing"] {
+            value["post_processor"] = json!({"type": kind, "sep": ["[SEP]", 3], "cls": ["[CLS]", 2]});
+            let tokenizer = Tokenizer::from_bytes(value.to_string().as_bytes()).unwrap();
+            assert_eq!(tokenizer.encode(&Utterance::new("which")).ids, [2, 86, 3]);
+        }
+    }
+
+    #[test]
+    fn a_tokenizer_survives_storing() {
+        for tokenizer in all() {
+            let bytes = tokenizer.to_bytes();
+            let again = Tokenizer::from_bytes(&bytes).unwrap();
+            assert_eq!(again.to_bytes(), bytes);
+            assert_eq!(again.vocab_size(), tokenizer.vocab_size());
+            for text in ["What states border Texas?", "São Paulo 🚀"] {
+                let utterance = Utterance::new(text);
+                assert_eq!(again.encode(&utterance), tokenizer.encode(&utterance));
+            }
+        }
+    }
+
+    #[test]
+    fn sizes_and_padding_are_known() {
+        let sizes: Vec<(usize, u32, usize)> = all()
+            .iter()
+            .map(|tokenizer| (tokenizer.vocab_size(), tokenizer.pad_id(), tokenizer.n_buckets()))
+            .collect();
+        assert_eq!(sizes, [(113, 0, 0), (114, 1, 0), (113, 0, 0), (11, 0, 4096)]);
+    }
+
+    #[test]
+    fn case_is_kept_where_the_configuration_says_so() {
+        let vocab = b"[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nA\n";
+        let ids = |config: &[u8]| {
+            let directory = directory(&[(VOCAB_NAME, vocab), (VOCAB_CONFIG_NAME, config)]);
+            Tokenizer::from_dir(directory.path()).unwrap().encode(&Utterance::new("a A")).ids
+        };
+        assert_eq!(ids(b"{}"), [2, 5, 5, 3]);
+        assert_eq!(ids(b"{\"do_lower_case\": true}"), [2, 5, 5, 3]);
+        assert_eq!(ids(b"{\"do_lower_case\": false}"), [2, 5, 6, 3]);
+        assert_eq!(
+            ids(b"{\"do_lower_case\": false, \"cls_token\": {\"content\": \"[MASK]\"}}"),
+            [4, 5, 6, 3]
+        );
+    }
+
+    #[test]
+    fn a_directory_without_a_tokenizer_says_what_was_expected() {
+        let directory = directory(&[]);
+        let message = Tokenizer::from_dir(directory.path()).unwrap_err().to_string();
+        assert!(message.contains("expected `tokenizer.json` or `vocab.txt`"), "{message}");
+        fs::create_dir(directory.path().join(FILE_NAME)).unwrap();
+        let message = Tokenizer::from_dir(directory.path()).unwrap_err().to_string();
+        assert!(message.starts_with("cannot read "), "{message}");
+    }
+
+    #[test]
+    fn damaged_vocabularies_are_refused() {
+        let cases: [(&[u8], &str); 4] = [
+            (b"", "none of its lines is `[UNK]` or `<unk>`"),
+            (b"[UNK]\n[SEP]\n", "none of its lines is `[CLS]` or `<s>`"),
+            (b"[UNK]\n[CLS]\n", "none of its lines is `[SEP]` or `</s>`"),
+            (b"[UNK]\n\xff\n", "invalid utf-8"),
+        ];
+        for (vocab, expected) in cases {
+            let directory = directory(&[(VOCAB_NAME, vocab)]);
+            let message = Tokenizer::from_dir(directory.path()).unwrap_err().to_string();
+            assert!(
+                message.contains("vocab.txt is not a tokenizer: ") && message.contains(expected),
+                "{message}"
+            );
+        }
+        let directory = directory(&[(VOCAB_NAME, b"[UNK]\n[CLS]\n[SEP]"), (VOCAB_CONFIG_NAME, b"[")]);
+        let message = Tokenizer::from_dir(directory.path()).unwrap_err().to_string();
+        assert!(message.contains("tokenizer_config.json is not a tokenizer"), "{message}");
+    }
+
+    #[test]
+    fn tokenizers_of_another_kind_are_refused() {
+        let json = fs::read(data().join("tiny-bert/tokenizer.json")).unwrap();
+        let value: Value = serde_json::from_slice(&json).unwrap();
+        let refused = |key: &str, part: Value| {
+            let mut changed = value.clone();
+            changed[key] = part;
+            Tokenizer::from_bytes(changed.to_string().as_bytes()).unwrap_err().to_string()
+        };
+        let message = refused("model", json!({"type": "BPE", "vocab": {}, "merges": []}));
+        assert!(message.contains("its model is BPE, expected WordPiece"), "{message}");
+        let message = refused("post_processor", Value::Null);
+        assert!(
+            message.contains("its post_processor is not there, expected TemplateProcessing"),
+            "{message}"
+        );
+        let message = refused("post_processor", json!({"type": "ByteLevel"}));
+        assert!(message.contains("its post_processor is ByteLevel"), "{message}");
+        let message =
+            refused("post_processor", json!({"type": "BertProcessing", "sep": ["x", 3], "cls": ["y", 4000]}));
+        assert!(message.contains("special token number 4000 is not in its vocabulary"), "{message}");
+        let sequence = json!({"Sequence": {"id": "A", "type_id": 0}});
+        let message = refused("post_processor", json!({"type": "TemplateProcessing", "single": [sequence]}));
+        assert!(message.contains("does not say which special tokens"), "{message}");
+        let mut model = value["model"].clone();
+        model["unk_token"] = json!("<nothing>");
+        let message = refused("model", model);
+        assert!(message.contains("lacks its unknown token `<nothing>`"), "{message}");
+    }
+
+    #[test]
+    fn text_that_is_no_tokenizer_is_refused() {
+        for text in ["", "{", "[]", "null", "{}", "{\"model\": 3}", "\u{0}"] {
+            assert!(Tokenizer::from_bytes(text.as_bytes()).is_err(), "{text}");
+        }
+        assert!(Tokenizer::from_bytes("[".repeat(100_000).as_bytes()).is_err());
+    }
+
+    #[test]
+    fn damage_to_any_part_of_a_tokenizer_never_panics() {
+        let json = fs::read(data().join("tiny-mpnet/tokenizer.json")).unwrap();
+        let value: Value = serde_json::from_slice(&json).unwrap();
+        let utterance = Utterance::new("which <mask> rivers 🚀 ?");
+        let mut paths = Vec::new();
+        collect_paths(&value, &mut String::new(), &mut paths);
+        assert!(paths.len() > 50);
+        for path in &paths {
+            for replacement in [
+                Value::Null,
+                json!(-1),
+                json!(4_294_967_295_u64),
+                json!(""),
+                json!("x"),
+                json!([]),
+                json!({}),
+                json!(true),
+            ] {
+                let mut damaged = value.clone();
+                *damaged.pointer_mut(path).unwrap() = replacement;
+                if let Ok(tokenizer) = Tokenizer::from_bytes(damaged.to_string().as_bytes()) {
+                    let _ = tokenizer.encode(&utterance);
+                }
+            }
+        }
+    }
+
+    /// The places in a JSON value, but only a few pieces of the vocabulary.
+    fn collect_paths(value: &Value, at: &mut String, paths: &mut Vec<String>) {
+        paths.push(at.clone());
+        let length = at.len();
+        let parts: Vec<(String, &Value)> = match value {
+            Value::Object(object) => object.iter().take(12).map(|(key, part)| (key.clone(), part)).collect(),
+            Value::Array(array) => {
+                array.iter().enumerate().map(|(key, part)| (key.to_string(), part)).collect()
+            }
+            _ => Vec::new(),
+        };
+        for (key, part) in parts {
+            at.push('/');
+            at.push_str(&key.replace('~', "~0").replace('/', "~1"));
+            collect_paths(part, at, paths);
+            at.truncate(length);
+        }
+    }
+
+    #[test]
+    fn a_word_table_has_frequent_words_first_and_rare_ones_not_at_all() {
+        let table = table(&["b a B c", "a b d"], 2);
+        assert_eq!(table.words(), ["b", "a"]);
+        assert_eq!((table.id("b"), table.id("a"), table.id("c")), (4, 5, WordTable::UNKNOWN));
+        assert_eq!(table.vocab_size(), 6);
+        let tokenizer = Tokenizer::Words(table);
+        let pieces = tokenizer.encode(&Utterance::new("A zebra, B"));
+        assert_eq!(pieces.ids, [2, 5, 1, 1, 4, 3]);
+        assert_eq!(pieces.words, [(1, 1), (2, 2), (3, 3), (4, 4)]);
+    }
+
+    #[test]
+    fn the_order_of_training_utterances_does_not_matter() {
+        let forwards = table(&["x y z", "z y", "q"], 1);
+        let backwards = table(&["q", "z y", "x y z"], 1);
+        assert_eq!(forwards.to_bytes(), backwards.to_bytes());
+        assert_eq!(table(&[], 1).vocab_size(), 4);
+    }
+
+    #[test]
+    fn trigrams_are_hashed_into_the_same_buckets_for_ever() {
+        // Published test values of FNV-1a.
+        assert_eq!(fnv1a(&[]), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(fnv1a(&['a']), 0xaf63_dc4c_8601_ec8c);
+        assert_eq!(fnv1a(&['f', 'o', 'o', 'b', 'a', 'r']), 0x8594_4171_f739_67e8);
+        let table = table(&[], 1);
+        let bucket = |text: &str| (fnv1a(&text.chars().collect::<Vec<_>>()) % 4096) as u32;
+        assert_eq!(table.ngrams("cat"), [bucket("^ca"), bucket("cat"), bucket("at$")]);
+        assert_eq!(table.ngrams("é"), [bucket("^é$")]);
+        assert_eq!(table.ngrams(&"x".repeat(1_000)).len(), WordTable::MAX_NGRAMS);
+        assert_eq!(table.ngrams(&"x".repeat(32)).len(), 32);
+        assert!(table.clone().with_buckets(7).ngrams("capital").iter().all(|bucket| *bucket < 7));
+        assert_eq!(table.with_buckets(0).n_buckets(), 1);
+    }
+
+    #[test]
+    fn damaged_word_tables_are_refused() {
+        let table = |version: Value, n_buckets: Value, words: Value| {
+            let table =
+                json!({"format": WORDS_FORMAT, "version": version, "n_buckets": n_buckets, "words": words});
+            Tokenizer::from_bytes(table.to_string().as_bytes())
+        };
+        assert!(table(json!(1), json!(8), json!(["a", "b"])).is_ok());
+        let message = table(json!(2), json!(8), json!([])).unwrap_err().to_string();
+        assert!(message.contains("is 2, expected 1"), "{message}");
+        for n_buckets in [json!(0), json!(-1), json!(null), json!(4_294_967_297_u64), json!("8"), json!(1.5)]
+        {
+            assert!(table(json!(1), n_buckets, json!([])).is_err());
+        }
+        for words in [json!(["a", "a"]), json!([1]), json!({}), json!(null)] {
+            assert!(table(json!(1), json!(8), words).is_err());
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(128))]
+
+        #[test]
+        fn any_text_is_encoded_soundly(text in any::<String>()) {
+            thread_local!(static TOKENIZERS: Vec<Tokenizer> = all());
+            let utterance = Utterance::new(text);
+            TOKENIZERS.with(|all| all.iter().for_each(|tokenizer| assert_sound(tokenizer, &utterance)));
+        }
+
+        #[test]
+        fn word_tables_survive_storing(
+            texts in prop::collection::vec("\\PC{0,20}", 0..5),
+            n_buckets in 1_u32..5000,
+        ) {
+            let utterances: Vec<Utterance> = texts.into_iter().map(Utterance::new).collect();
+            let table = WordTable::from_utterances(&utterances, 1).with_buckets(n_buckets);
+            let tokenizer = Tokenizer::from_bytes(&Tokenizer::Words(table.clone()).to_bytes()).unwrap();
+            prop_assert!(matches!(&tokenizer, Tokenizer::Words(found) if *found == table));
+            for utterance in &utterances {
+                let pieces = tokenizer.encode(utterance);
+                prop_assert!(pieces.ids[1..=utterance.len()].iter().all(|id| *id >= WordTable::FIRST_WORD));
+            }
+        }
+    }
+}

@@ -1,0 +1,419 @@
+//! New training examples from old ones: a closed fragment of one takes the place of a fragment of the same type in
+//! another, words and program together.
+//!
+//! A fragment is a part of a program that a run of words says completely; the tree of an example tells which
+//! words. Its type is the one that the analysis of the program gives it, so one thing is never put for a set of
+//! things where the types of the domain keep them apart. The part is replaced in the analysis, where it has a
+//! place of its own: a program may hold the same sub-program twice.
+
+use hashbrown::{HashMap, HashSet};
+use spanwise_chart::candidates::Candidates;
+use spanwise_chart::gold::{GoldChart, Joins};
+use spanwise_chart::gold_tree::GoldTree;
+use spanwise_chart::grammar::Grammar;
+use spanwise_chart::{Category, SpanTree};
+use spanwise_core::{Idx, Span, Utterance};
+use spanwise_lang::{Analysis, Domain, Kind, Node, TermId, Terms, TypeId};
+
+/// How many draws one new example may cost: some are too long, some exist already.
+const MAX_DRAWS: usize = 50;
+
+/// A training pair with the tree that explains it. The terms of all pairs are in one store.
+#[derive(Clone, Debug)]
+pub struct Explained {
+    /// The words.
+    pub utterance: Utterance,
+    /// What they mean.
+    pub program: TermId,
+    /// The best tree of the program, as [`GoldChart::best_tree`] gives it.
+    pub tree: GoldTree,
+}
+
+/// What may come out.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Most words, punctuation included.
+    pub max_words: usize,
+    /// Most constants of the program, those that no word says included.
+    pub max_constants: usize,
+    /// Words that belong to the fragment they stand before, in lower case.
+    pub articles: Vec<String>,
+    /// Nouns that say nothing and belong to the fragment they follow, in lower case: `the red thing`.
+    pub nouns: Vec<String>,
+    /// Whether a value is a fragment too: a term of a type of which there is nothing but single predicates, such
+    /// as a colour or a direction.
+    pub values: bool,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        let articles = ["the", "a", "an"].map(str::to_owned).into();
+        let nouns = ["thing", "things", "object", "objects"].map(str::to_owned).into();
+        Self { max_words: 20, max_constants: 11, articles, nouns, values: false }
+    }
+}
+
+/// A new example.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Recombined {
+    /// The words.
+    pub utterance: Utterance,
+    /// What they mean.
+    pub program: TermId,
+    /// The example in which something was replaced, by number.
+    pub host: usize,
+}
+
+/// A part of some example. Different words or different terms are different fragments.
+#[derive(Clone, Debug)]
+struct Fragment {
+    /// The words from the first constant to the last.
+    text: String,
+    n_words: usize,
+    /// The article before them, if there is one.
+    article: Option<String>,
+    /// Whether it is the name of something. Names have an article or not, whatever stood in their place before.
+    is_name: bool,
+    term: TermId,
+    n_constants: usize,
+    ty: TypeId,
+    /// Its number among the fragments of its type.
+    rank: usize,
+}
+
+/// A place in an example where a fragment stands.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    /// The node of the analysis.
+    node: usize,
+    /// The words, with the article before them.
+    words: Span,
+    has_article: bool,
+    fragment: usize,
+}
+
+/// An example, taken apart.
+#[derive(Clone, Debug)]
+struct Host {
+    example: usize,
+    analysis: Analysis,
+    n_constants: usize,
+    places: Vec<Place>,
+}
+
+/// All closed fragments of a set of examples, by type.
+#[derive(Clone, Debug)]
+pub struct Bank<'a> {
+    domain: &'a Domain,
+    examples: &'a [Explained],
+    limits: Limits,
+    fragments: Vec<Fragment>,
+    /// Numbers of fragments, for each type.
+    by_type: Vec<Vec<usize>>,
+    hosts: Vec<Host>,
+    /// The utterances that must not come out, without regard to case and spaces.
+    known: HashSet<String>,
+}
+
+impl<'a> Bank<'a> {
+    /// Takes the examples apart. Those whose tree does not belong to their program are left alone.
+    #[must_use]
+    pub fn new(domain: &'a Domain, terms: &mut Terms, examples: &'a [Explained], limits: Limits) -> Self {
+        let known = examples.iter().map(|example| whole(&example.utterance)).collect();
+        let by_type = vec![Vec::new(); domain.types().len()];
+        let mut bank =
+            Self { domain, examples, limits, fragments: Vec::new(), by_type, hosts: Vec::new(), known };
+        let is_value = value_types(domain);
+        let mut numbers = HashMap::new();
+        for number in 0..examples.len() {
+            let host = bank.take_apart(terms, number, &is_value, &mut numbers);
+            bank.hosts.extend(host);
+        }
+        for host in &mut bank.hosts {
+            host.places.retain(|place| bank.by_type[bank.fragments[place.fragment].ty.index()].len() > 1);
+        }
+        bank.hosts.retain(|host| !host.places.is_empty());
+        bank
+    }
+
+    /// Finds the fragments of an example, and adds those that are new. `numbers` are those of the known ones by words, term
+    /// and type.
+    fn take_apart(
+        &mut self,
+        terms: &mut Terms,
+        number: usize,
+        is_value: &[bool],
+        numbers: &mut HashMap<(String, TermId, TypeId), usize>,
+    ) -> Option<Host> {
+        let example = &self.examples[number];
+        let analysis = self.domain.analyze(terms, example.program).ok()?;
+        let built = build(self.domain, terms, &analysis, None)?;
+        if example.tree.says.len() != built.len() {
+            return None;
+        }
+        let n_constants = count_constants(&analysis);
+        let is_crossed = crossed(&analysis, &built);
+        let said = words(&example.tree.tree);
+        let mut places = Vec::new();
+        for (node, place) in example.tree.says.iter().enumerate() {
+            let (ty, term) = (analysis.types[node], built[node]);
+            let is_value = is_value[ty.index()];
+            let Some(words) = place.and_then(|at| said[at]) else { continue };
+            if is_crossed[node] || (is_value && !self.limits.values) {
+                continue;
+            }
+            // Article and noun belong to the phrase around a value.
+            let (article, words) = if is_value { (None, words) } else { self.around(example, words) };
+            // A whole question is a phrase only where it is "what is the ..", a whole command always.
+            if node == 0 && article.is_none() && words.len() < example.utterance.len() {
+                continue;
+            }
+            let with_article = Span::new(article.unwrap_or(words.start), words.end);
+            let key = (plain(&example.utterance, with_article), term, ty);
+            let fragment = *numbers.entry(key).or_insert_with(|| {
+                let alike = &mut self.by_type[ty.index()];
+                alike.push(self.fragments.len());
+                self.fragments.push(Fragment {
+                    text: example.utterance.slice(words).to_owned(),
+                    n_words: words.len(),
+                    article: article.map(|at| example.utterance.slice(Span::new(at, at + 1)).to_owned()),
+                    is_name: self.domain.class_of(terms, term).is_some(),
+                    term,
+                    n_constants: n_constants[node],
+                    ty,
+                    rank: alike.len() - 1,
+                });
+                self.fragments.len() - 1
+            });
+            // Of the whole nothing would be left but words without meaning.
+            if node > 0 {
+                places.push(Place { node, words: with_article, has_article: article.is_some(), fragment });
+            }
+        }
+        Some(Host { example: number, n_constants: n_constants[0], analysis, places })
+    }
+
+    /// More utterances that must not come out, besides those of the examples: training pairs without a tree, say.
+    pub fn exclude<'u>(&mut self, utterances: impl IntoIterator<Item = &'u Utterance>) {
+        self.known.extend(utterances.into_iter().map(whole));
+    }
+
+    /// Number of different fragments.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.fragments.len()
+    }
+
+    /// Whether there is no fragment at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.fragments.is_empty()
+    }
+
+    /// Up to `n` new examples that `grammar` can derive over the words that `candidates` licenses; fewer when the
+    /// bank offers too few. None has the words of an example, of what was excluded, or of another new one. The
+    /// same seed gives the same examples.
+    ///
+    /// `terms` is the store of the examples. Cost: a few draws and one gold chart per new example.
+    pub fn recombine(
+        &self,
+        grammar: &Grammar,
+        candidates: &Candidates,
+        terms: &mut Terms,
+        n: usize,
+        seed: u64,
+    ) -> Vec<Recombined> {
+        let mut random = SplitMix(seed);
+        let mut made: HashSet<String> = HashSet::new();
+        let mut found = Vec::new();
+        if self.hosts.is_empty() {
+            return found;
+        }
+        for _ in 0..n.saturating_mul(MAX_DRAWS) {
+            if found.len() == n {
+                break;
+            }
+            let host = &self.hosts[random.below(self.hosts.len())];
+            let place = host.places[random.below(host.places.len())];
+            let old = &self.fragments[place.fragment];
+            // Any fragment of the type but the one that stands there.
+            let alike = &self.by_type[old.ty.index()];
+            let drawn = random.below(alike.len() - 1);
+            let new = &self.fragments[alike[drawn + usize::from(drawn >= old.rank)]];
+            let n_words = self.examples[host.example].utterance.len() - place.words.len() + new.n_words;
+            let n_constants = host.n_constants - old.n_constants + new.n_constants;
+            if n_words > self.limits.max_words || n_constants > self.limits.max_constants {
+                continue;
+            }
+            let utterance = Utterance::new(self.text(host, place, new));
+            let plain = whole(&utterance);
+            if utterance.len() > self.limits.max_words || self.known.contains(&plain) || made.contains(&plain)
+            {
+                continue;
+            }
+            let Some(program) = self.program(terms, host, place.node, new.term) else { continue };
+            let Ok(lattice) = candidates.lattice(self.domain, &utterance) else { continue };
+            if GoldChart::new(self.domain, grammar, &lattice, terms, program, Joins::None).is_ok() {
+                made.insert(plain);
+                found.push(Recombined { utterance, program, host: host.example });
+            }
+        }
+        found
+    }
+
+    /// The program of a host with another term at a node.
+    fn program(&self, terms: &mut Terms, host: &Host, node: usize, term: TermId) -> Option<TermId> {
+        let body = build(self.domain, terms, &host.analysis, Some((node, term)))?[0];
+        Some(self.domain.wrap().map_or(body, |form| form.build(terms, &[body])))
+    }
+
+    /// The text of a host with another fragment at a place. Where neither is a name, the article remains as it was:
+    /// `the longest river`, not `the longest the river in texas`.
+    fn text(&self, host: &Host, place: Place, new: &Fragment) -> String {
+        let utterance = &self.examples[host.example].utterance;
+        let tokens = utterance.tokens();
+        let (first, last) = (&tokens[place.words.start as usize], &tokens[place.words.end as usize - 1]);
+        let (before, after) = (&utterance.text()[..first.bytes.start], &utterance.text()[last.bytes.end..]);
+        let article = if self.fragments[place.fragment].is_name || new.is_name {
+            new.article.as_deref()
+        } else {
+            place.has_article.then(|| &utterance.text()[first.bytes.clone()])
+        };
+        match article {
+            Some(article) => [before, article, " ", &new.text, after].concat(),
+            None => [before, &new.text, after].concat(),
+        }
+    }
+
+    /// The article before some words, and the words with the noun after them, where these say nothing themselves.
+    fn around(&self, example: &Explained, words: Span) -> (Option<u32>, Span) {
+        let tokens = example.utterance.tokens();
+        let is_said = |at: u32| {
+            let here = Span::new(at, at + 1);
+            let mut nodes = example.tree.tree.nodes.iter();
+            nodes.any(|node| matches!(node.category, Category::Constant(_)) && node.span.contains(here))
+        };
+        let is_one_of = |at: u32, known: &[String]| {
+            tokens.get(at as usize).is_some_and(|token| known.contains(&token.lower)) && !is_said(at)
+        };
+        let article = words.start.checked_sub(1).filter(|&at| is_one_of(at, &self.limits.articles));
+        let has_noun = is_one_of(words.end, &self.limits.nouns);
+        (article, Span::new(words.start, words.end + u32::from(has_noun)))
+    }
+}
+
+/// The words of an utterance without regard to case and spaces.
+fn whole(utterance: &Utterance) -> String {
+    plain(utterance, Span::new(0, utterance.len() as u32))
+}
+
+/// Some words in lower case, with single spaces.
+fn plain(utterance: &Utterance, words: Span) -> String {
+    let mut out = String::with_capacity(utterance.text().len());
+    for token in &utterance.tokens()[words.start as usize..words.end as usize] {
+        out += &token.lower;
+        out.push(' ');
+    }
+    out
+}
+
+/// For each node of a tree, the words from its first constant to its last.
+fn words(tree: &SpanTree) -> Vec<Option<Span>> {
+    let mut said: Vec<Option<Span>> = Vec::with_capacity(tree.nodes.len());
+    for node in &tree.nodes {
+        let own = matches!(node.category, Category::Constant(_)).then_some(node.span);
+        let below = node.children.iter().filter_map(|&child| said[child]);
+        let hull = |a: Span, b: Span| Span::new(a.start.min(b.start), a.end.max(b.end));
+        said.push(below.chain(own).reduce(hull));
+    }
+    said
+}
+
+/// For each node of an analysis, whether it lies in one of two equal arguments of a constant. Either words may say either
+/// argument then, and a tree may have them crossed: replaced, they would change places.
+fn crossed(analysis: &Analysis, built: &[TermId]) -> Vec<bool> {
+    let mut is_crossed = vec![false; built.len()];
+    for (at, node) in analysis.nodes.iter().enumerate() {
+        let twin = |child: usize| node.children().any(|other| other != child && built[other] == built[child]);
+        for child in node.children() {
+            is_crossed[child] = is_crossed[at] || twin(child);
+        }
+    }
+    is_crossed
+}
+
+/// For each type, whether its terms are single predicates and nothing else.
+fn value_types(domain: &Domain) -> Vec<bool> {
+    let mut is_value = vec![true; domain.types().len()];
+    for (id, constant) in domain.constants().iter_enumerated() {
+        for (_, frame) in domain.frames_of(id) {
+            if !frame.slots.is_empty() || constant.kind != Kind::Predicate {
+                is_value[frame.result.index()] = false;
+            }
+        }
+    }
+    domain.accumulator_types().iter().for_each(|types| is_value[types.result.index()] = false);
+    is_value
+}
+
+/// For each node of an analysis, the number of constants in its subtree.
+fn count_constants(analysis: &Analysis) -> Vec<usize> {
+    let mut counts = vec![0; analysis.nodes.len()];
+    for (at, node) in analysis.nodes.iter().enumerate().rev() {
+        let own = usize::from(!matches!(node, Node::Gather { .. }));
+        counts[at] = own + node.children().map(|child| counts[child]).sum::<usize>();
+    }
+    counts
+}
+
+/// The term of every node of an analysis, with another term for one of them.
+fn build(
+    domain: &Domain,
+    terms: &mut Terms,
+    analysis: &Analysis,
+    replaced: Option<(usize, TermId)>,
+) -> Option<Vec<TermId>> {
+    let mut built = vec![TermId(0); analysis.nodes.len()];
+    for (at, node) in analysis.nodes.iter().enumerate().rev() {
+        if let Some((_, term)) = replaced.filter(|(place, _)| *place == at) {
+            built[at] = term;
+            continue;
+        }
+        let children: Vec<TermId> = node.children().map(|child| built[child]).collect();
+        built[at] = match node {
+            Node::Unlisted { term, .. } => *term,
+            Node::Constant { constant, frame, .. } => match domain.constants()[*constant].term {
+                Some(term) => term,
+                None => domain.frame(*frame).form.as_ref()?.build(terms, &children),
+            },
+            Node::Gather { accumulator, over, .. } => {
+                let gathering = &domain.accumulators()[*accumulator];
+                let default = if over.is_none() { Some(gathering.default?) } else { None };
+                let args: Vec<TermId> = children.into_iter().chain(default).collect();
+                terms.term(spanwise_lang::Shape::Call, gathering.head, &args)
+            }
+        };
+    }
+    Some(built)
+}
+
+/// The generator SplitMix64: small, and the same everywhere.
+struct SplitMix(u64);
+
+impl SplitMix {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = self.0;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        bits ^ (bits >> 31)
+    }
+
+    /// A number below `n`, which is not zero.
+    fn below(&mut self, n: usize) -> usize {
+        ((u128::from(self.next()) * n as u128) >> 64) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests;

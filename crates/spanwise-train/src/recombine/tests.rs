@@ -1,0 +1,379 @@
+use super::*;
+use spanwise_chart::grammar::{N_USAGES, Options};
+use spanwise_domains::{data, exec, load};
+use spanwise_lang::lexicon::Source;
+use std::path::{Path, PathBuf};
+
+fn data_file(name: &str) -> Option<PathBuf> {
+    let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data")).join(name);
+    if !path.is_file() {
+        use std::io::Write as _;
+        // Straight to the stream: what the print macros write is hidden when a test passes.
+        let _ = writeln!(std::io::stderr(), "SKIPPED: {} is not there", path.display());
+        return None;
+    }
+    Some(path)
+}
+
+/// A domain with its grammar, and examples of it.
+struct Set {
+    domain: Domain,
+    grammar: Grammar,
+    candidates: Candidates,
+    terms: Terms,
+    examples: Vec<Explained>,
+}
+
+impl Set {
+    fn new(domain: Domain) -> Self {
+        let grammar = Grammar::new(&domain, Options { implicit: true, ..Options::default() });
+        let terms = domain.new_terms();
+        Self { domain, grammar, candidates: Candidates::default(), terms, examples: Vec::new() }
+    }
+
+    /// Adds an example with a tree of few words per constant, on phrases of the lexicon where it can be.
+    fn add(&mut self, text: &str, program: &str) -> bool {
+        let Ok(program) = self.terms.parse(program) else { return false };
+        let utterance = Utterance::new(text);
+        let Ok(lattice) = self.candidates.lattice(&self.domain, &utterance) else { return false };
+        let gold = GoldChart::new(&self.domain, &self.grammar, &lattice, &self.terms, program, Joins::None);
+        let Ok(gold) = gold else { return false };
+        let matches = self.domain.lexicon().matches(&utterance);
+        let mut scores = Vec::new();
+        for leaf in lattice.leaves() {
+            let span = Span::new(leaf.start, leaf.end);
+            let found = matches.iter().find(|found| found.span == span && found.constant == leaf.constant);
+            let score = match found.map(|found| found.source) {
+                Some(Source::Name | Source::Phrase) => 2.0 * span.len() as f32,
+                None => -0.5 * (span.len() - 1) as f32,
+            };
+            scores.extend([score; N_USAGES]);
+        }
+        // What goes without saying comes last.
+        let implicit = |key: &spanwise_chart::grammar::RuleKey| {
+            matches!(key.kind, spanwise_chart::grammar::RuleKind::Implicit(_))
+        };
+        scores.extend(self.grammar.rules().iter().map(|key| if implicit(key) { -1.5 } else { 0.0 }));
+        let Some(tree) = gold.best_tree(&self.domain, &lattice, &mut self.terms, &scores) else {
+            return false;
+        };
+        self.examples.push(Explained { utterance, program, tree });
+        true
+    }
+
+    fn read(name: &str, file: &str, most: usize) -> Option<Self> {
+        let path = data_file(file)?;
+        let mut set = Self::new(load::load(name).unwrap());
+        for example in data::read(&path).unwrap().into_iter().take(most) {
+            set.add(&example.utterance, example.program.as_deref().unwrap());
+        }
+        Some(set)
+    }
+
+    fn run(&mut self, n: usize, seed: u64, limits: &Limits) -> Vec<Recombined> {
+        let bank = Bank::new(&self.domain, &mut self.terms, &self.examples, limits.clone());
+        bank.recombine(&self.grammar, &self.candidates, &mut self.terms, n, seed)
+    }
+}
+
+const SETS: [(&str, &str, usize); 3] = [
+    ("geo", "geo/splits/train.json", 600),
+    ("scan", "scan_sp/train_right.json", 2000),
+    ("clevr", "clevr/train.jsonl", 500),
+];
+
+/// Everything that must hold of what comes out.
+fn check(set: &Set, found: &[Recombined], limits: &Limits) {
+    let mut texts = HashSet::new();
+    for new in found {
+        let text = new.utterance.text();
+        assert!(new.utterance.len() <= limits.max_words, "{text}");
+        let analysis = set.domain.analyze(&set.terms, new.program).unwrap();
+        let is_constant = |node: &&Node| !matches!(node, Node::Gather { .. });
+        assert!(analysis.nodes.iter().filter(is_constant).count() <= limits.max_constants, "{text}");
+        let lattice = set.candidates.lattice(&set.domain, &new.utterance).unwrap();
+        GoldChart::new(&set.domain, &set.grammar, &lattice, &set.terms, new.program, Joins::None).unwrap();
+        assert!(texts.insert(whole(&new.utterance)), "twice: {text}");
+        assert!(new.host < set.examples.len());
+    }
+    let old: HashSet<String> = set.examples.iter().map(|example| whole(&example.utterance)).collect();
+    assert!(texts.is_disjoint(&old));
+}
+
+#[test]
+fn real_examples_give_typed_derivable_new_ones_within_the_limits() {
+    for (name, file, most) in SETS {
+        let Some(mut set) = Set::read(name, file, most) else { continue };
+        assert!(set.examples.len() * 10 >= most.min(540) * 9, "{name}: {}", set.examples.len());
+        let n = set.examples.len().min(500);
+        for values in [false, true] {
+            let limits = Limits { values, ..Limits::default() };
+            let found = set.run(n, 7, &limits);
+            assert_eq!(found.len(), n, "{name}");
+            check(&set, &found, &limits);
+            assert_eq!(found, set.run(n, 7, &limits));
+            assert_ne!(found, set.run(n, 8, &limits));
+            // Fewer are the first of more, whatever else is asked for.
+            assert_eq!(found[..n / 2], set.run(n / 2, 7, &limits));
+            if name != "clevr" {
+                let executor = exec::open(&set.domain, None).unwrap().unwrap();
+                for new in &found {
+                    let done = executor.execute(&set.terms, new.program, None);
+                    assert!(done.is_ok(), "{}: {done:?}", new.utterance.text());
+                }
+            }
+        }
+        let narrow = Limits { max_words: 9, max_constants: 5, ..Limits::default() };
+        let found = set.run(100, 3, &narrow);
+        assert!(!found.is_empty(), "{name}");
+        check(&set, &found, &narrow);
+    }
+}
+
+#[test]
+fn a_fragment_put_for_itself_changes_nothing() {
+    for (name, file, most) in SETS {
+        let Some(mut set) = Set::read(name, file, most) else { continue };
+        let limits = Limits { values: true, ..Limits::default() };
+        let bank = Bank::new(&set.domain, &mut set.terms, &set.examples, limits);
+        let mut n_places = 0;
+        for host in &bank.hosts {
+            let example = &set.examples[host.example];
+            for place in &host.places {
+                let same = &bank.fragments[place.fragment];
+                let text = Utterance::new(bank.text(host, *place, same));
+                assert_eq!(whole(&text), whole(&example.utterance), "{name}");
+                let program = bank.program(&mut set.terms, host, place.node, same.term);
+                assert_eq!(program, Some(example.program), "{name}");
+                n_places += 1;
+            }
+        }
+        assert!(n_places > set.examples.len(), "{name}: {n_places}");
+    }
+}
+
+#[test]
+fn new_commands_mean_what_the_grammar_of_navigation_says() {
+    use spanwise_domains::scan::grammar::Command;
+    let Some(mut set) = Set::read("scan", "scan_sp/train_right.json", 2000) else { return };
+    for values in [false, true] {
+        let found = set.run(2000, 11, &Limits { values, ..Limits::default() });
+        assert_eq!(found.len(), 2000);
+        for new in found {
+            let text = new.utterance.text();
+            let command = Command::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+            assert_eq!(set.terms.parse(&command.program()), Ok(new.program), "{text}");
+        }
+    }
+}
+
+#[test]
+fn whole_commands_are_the_fragments_of_navigation_unless_values_are_wanted() {
+    let mut set = Set::new(load::load("scan").unwrap());
+    assert!(set.add("jump", "i_jump()"));
+    assert!(set.add("walk left and run twice", "i_and(i_walk(i_left), i_twice(i_run()))"));
+    assert!(set.add("look around right", "i_look(i_right, i_around)"));
+    let texts = |found: &[Recombined]| {
+        let mut texts: Vec<_> = found.iter().map(|new| new.utterance.text().to_owned()).collect();
+        texts.sort();
+        texts
+    };
+    let commands = texts(&set.run(100, 1, &Limits::default()));
+    // Each of the two commands inside may be any other.
+    assert_eq!(
+        commands,
+        [
+            "jump and run twice",
+            "look around right and run twice",
+            "run and run twice",
+            "walk left and jump twice",
+            "walk left and look around right twice",
+            "walk left and walk left twice"
+        ]
+    );
+    let all = texts(&set.run(100, 1, &Limits { values: true, ..Limits::default() }));
+    assert!(all.contains(&"look around left".to_owned()) && all.len() > commands.len());
+}
+
+const FAMILY: &str = r#"
+name = "family"
+types = ["Person", "People", "Fact"]
+no_meaning = ["the", "a", "is", "of"]
+[root]
+types = ["Person", "People", "Fact"]
+[constants]
+ann = "Person"
+bob = "Person"
+eve = "Person"
+mother = "Person -> Person"
+friend = "Person -> Person"
+oldest = "People -> Person"
+children = "Person -> People"
+pair = "Person, Person -> Fact"
+knows = "Person, Person -> Fact"
+[lexicon]
+ann = "ann"
+bob = "bob"
+eve = "eve"
+mother = "mother"
+friend = "friend"
+oldest = "oldest"
+children = "children"
+pair = "and"
+knows = "knows"
+"#;
+
+fn family() -> Set {
+    let domain = Domain::load(FAMILY, "family.toml", None, &spanwise_lang::domain::NoTables);
+    let mut set = Set::new(domain.unwrap_or_else(|errors| panic!("{errors}")));
+    set.candidates.predicates = spanwise_chart::candidates::Licence::Lexicon;
+    set
+}
+
+/// Texts and programs, sorted.
+fn shown(set: &Set, found: &[Recombined]) -> Vec<String> {
+    let show = |new: &Recombined| {
+        format!("{} = {}", new.utterance.text(), set.domain.display(&set.terms, new.program))
+    };
+    let mut rows: Vec<_> = found.iter().map(show).collect();
+    rows.sort();
+    rows
+}
+
+#[test]
+fn of_two_equal_sub_programs_the_one_whose_words_change_is_replaced() {
+    let mut set = family();
+    assert!(set.add("mother of ann and friend of ann", "pair(mother(ann), friend(ann))"));
+    assert!(set.add("bob", "bob"));
+    let found = set.run(1000, 5, &Limits::default());
+    let rows = shown(&set, &found);
+    for row in [
+        "mother of ann and friend of bob = pair(mother(ann), friend(bob))",
+        "mother of bob and friend of ann = pair(mother(bob), friend(ann))",
+        "ann and friend of ann = pair(ann, friend(ann))",
+        "mother of friend of ann and friend of ann = pair(mother(friend(ann)), friend(ann))",
+        "mother of ann and bob = pair(mother(ann), bob)",
+    ] {
+        assert!(rows.iter().any(|found| found == row), "{row} in {rows:#?}");
+    }
+}
+
+#[test]
+fn two_equal_arguments_are_left_alone_because_their_words_could_be_crossed() {
+    let mut set = family();
+    assert!(set.add("friend of ann knows friend of ann", "knows(friend(ann), friend(ann))"));
+    assert!(set.add("bob", "bob"));
+    assert_eq!(set.run(10, 5, &Limits::default()), []);
+}
+
+#[test]
+fn articles_stay_where_a_phrase_stands_and_come_and_go_with_names() {
+    let domain = load::load("geo").unwrap();
+    let mut set = Set::new(domain);
+    let texas = "stateid('texas')";
+    assert!(set.add("how large is texas ?", &format!("answer(size({texas}))")));
+    assert!(set.add("what is the largest state ?", "answer(largest(state(all)))"));
+    assert!(
+        set.add("what is the longest river in texas ?", &format!("answer(longest(river(loc_2({texas}))))"))
+    );
+    assert!(set.add(
+        "how many rivers run through the smallest state ?",
+        "answer(count(river(traverse_2(smallest(state(all))))))"
+    ));
+    assert!(set.add("what are the rivers in alaska ?", "answer(river(loc_2(stateid('alaska'))))"));
+    let found = set.run(1000, 1, &Limits::default());
+    let rows = shown(&set, &found);
+    for row in [
+        // A phrase for a name brings its article, a name for a phrase takes it away.
+        "how large is the largest state ? = answer ( size ( largest ( state ( all ) ) ) )",
+        "how many rivers run through texas ? = answer ( count ( river ( traverse_2 ( stateid ( 'texas' ) ) ) ) )",
+        // Between phrases it stays as it was.
+        "how many rivers run through the largest state ? = \
+         answer ( count ( river ( traverse_2 ( largest ( state ( all ) ) ) ) ) )",
+        "what is the longest rivers in alaska ? = answer ( longest ( river ( loc_2 ( stateid ( 'alaska' ) ) ) ) )",
+    ] {
+        assert!(rows.iter().any(|found| found == row), "{row} in {rows:#?}");
+    }
+    assert!(rows.iter().all(|row| !row.contains("the the") && !row.contains("longest the")), "{rows:#?}");
+}
+
+#[test]
+fn discontinuous_parts_travel_inside_a_fragment_and_are_none_themselves() {
+    let mut set = family();
+    // `oldest .. children` is said around `ann`: the children of ann are no run of words.
+    assert!(set.add("oldest ann children", "oldest(children(ann))"));
+    assert!(set.add("children oldest ann", "oldest(children(ann))"));
+    assert!(set.add("bob knows eve", "knows(bob, eve)"));
+    let split = &set.examples[1];
+    let analysis = set.domain.analyze(&set.terms, split.program).unwrap();
+    assert_eq!(analysis.nodes.len(), 3);
+    assert_eq!(
+        split.tree.says[1],
+        None,
+        "{}",
+        split.tree.tree.render(&set.domain, &set.terms, &split.utterance)
+    );
+    let found = set.run(1000, 1, &Limits::default());
+    let rows = shown(&set, &found);
+    for row in [
+        "children oldest ann knows eve = knows(oldest(children(ann)), eve)",
+        "bob knows oldest ann children = knows(bob, oldest(children(ann)))",
+        "children oldest bob = oldest(children(bob))",
+    ] {
+        assert!(rows.iter().any(|found| found == row), "{row} in {rows:#?}");
+    }
+}
+
+#[test]
+fn gathered_values_are_one_fragment_with_the_noun_that_says_nothing() {
+    let mut set = Set::new(load::load("clevr").unwrap());
+    assert!(set.add("What color is the large cube?", "query(color, filter(large, cube, scene()))"));
+    assert!(set.add(
+        "How many tiny things are left of the red metal thing?",
+        "count(filter(small, relate(left, filter(red, metal, scene()))))"
+    ));
+    let rows = {
+        let found = set.run(1000, 1, &Limits::default());
+        shown(&set, &found)
+    };
+    for row in [
+        "What color is the red metal thing? = query ( color , filter ( red , metal , scene ( ) ) )",
+        "How many tiny things are left of the large cube? = \
+         count ( filter ( small , relate ( left , filter ( large , cube , scene ( ) ) ) ) )",
+        "How many large cube? = count ( filter ( large , cube , scene ( ) ) )",
+    ] {
+        assert!(rows.iter().any(|found| found == row), "{row} in {rows:#?}");
+    }
+    // `tiny` waits for what it is applied to, so it is no set of objects.
+    assert!(
+        !rows.iter().any(|row| row.contains("color is the tiny ") && row.contains("filter ( small , scene")),
+        "{rows:#?}"
+    );
+    let found = set.run(1000, 1, &Limits { values: true, ..Limits::default() });
+    let rows = shown(&set, &found);
+    let row = "What color is the tiny cube? = query ( color , filter ( small , cube , scene ( ) ) )";
+    assert!(rows.iter().any(|found| found == row), "{rows:#?}");
+}
+
+#[test]
+fn what_is_excluded_does_not_come_out() {
+    let mut set = family();
+    assert!(set.add("mother of ann", "mother(ann)"));
+    assert!(set.add("friend of bob", "friend(bob)"));
+    let mut bank = Bank::new(&set.domain, &mut set.terms, &set.examples, Limits::default());
+    bank.exclude(&[Utterance::new("Mother of  Bob")]);
+    let found = bank.recombine(&set.grammar, &set.candidates, &mut set.terms, 10, 1);
+    let rows = shown(&set, &found);
+    assert!(rows.contains(&"friend of ann = friend(ann)".to_owned()), "{rows:#?}");
+    assert!(!rows.contains(&"mother of bob = mother(bob)".to_owned()), "{rows:#?}");
+}
+
+#[test]
+fn nothing_comes_from_nothing() {
+    let mut set = family();
+    assert_eq!(set.run(10, 1, &Limits::default()), []);
+    assert!(set.add("ann", "ann"));
+    assert_eq!(set.run(10, 1, &Limits::default()), []);
+    let bank = Bank::new(&set.domain, &mut set.terms, &set.examples, Limits::default());
+    assert!(!bank.is_empty() && bank.len() == 1);
+}

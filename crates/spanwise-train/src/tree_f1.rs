@@ -1,0 +1,314 @@
+//! Predicted trees against gold trees: labelled spans, as in Table 3 of the paper.
+//!
+//! A tree is a map from spans to labels. A label is the name of a constant, or [`Label::Join`] (`span` in
+//! data files). Spans count words and are half-open; gold spans come as inclusive ranges of word-pieces and
+//! are widened to the words they touch. F1 is micro-averaged over all examples.
+//!
+//! Both sides follow the conventions of the gold trees:
+//!
+//! * Words without meaning have no span. The ones after a constant are joined to it: `river ?` is a `river`
+//!   on the first word and a join over both. The ones before the first constant are joined to all the rest.
+//! * A function with some of its arguments is a join (`rivers not` under `rivers not in texas`), but a
+//!   composition is none: where functions compose before their argument comes, all parts are joined at once,
+//!   and the span over the functions alone does not count.
+//! * Arguments on both sides of a function are joined in the order of its slots: `rivers not in texas` is
+//!   `rivers not` with the rest, as `exclude` wants the rivers first. Where charts have another normal form,
+//!   the tree is turned.
+//! * Constants that no word says have no span. In CLEVR that includes `filter`, `relate` and `scene`.
+//! * Entities are called `stateid#'new york'`; what is left open (`_`) is not part of the name.
+//! * One label per span. Where the data has two, the later one counts, as for the authors; but what is a part
+//!   of a word (`cube` in `cubes`) wins over the join of its parts.
+
+use serde_json::Value;
+use spanwise_chart::gold::{GoldChart, Joins};
+use spanwise_chart::grammar::{Discontinuity, Grammar, N_USAGES, Options};
+use spanwise_chart::lattice::{Lattice, Leaf};
+use spanwise_chart::semiring::Count;
+use spanwise_chart::{Category, SpanTree, TreeNode};
+use spanwise_core::{Idx, Span, Utterance};
+use spanwise_domains::data::Example;
+use spanwise_lang::{ConstantId, Domain, Node, TermId, Terms};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+/// How data files write a join.
+const JOIN: &str = "span";
+
+/// What a span is called.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Label {
+    /// Parts that compose.
+    Join,
+    /// A constant, by the name that gold trees give it.
+    Constant(String),
+}
+
+/// A tree as labelled spans.
+pub type LabelledSpans = BTreeMap<Span, Label>;
+
+/// How two trees compare.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct TreeCounts {
+    /// Spans with the same label in both.
+    pub matched: usize,
+    /// Spans of the predicted tree.
+    pub predicted: usize,
+    /// Spans of the gold tree.
+    pub gold: usize,
+}
+
+impl TreeCounts {
+    /// The counts of both together.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            matched: self.matched + other.matched,
+            predicted: self.predicted + other.predicted,
+            gold: self.gold + other.gold,
+        }
+    }
+
+    /// F1 in percent; `None` when there is no gold tree to compare with.
+    #[must_use]
+    pub fn f1(self) -> Option<f64> {
+        (self.gold > 0).then(|| 200.0 * self.matched as f64 / (self.predicted + self.gold) as f64)
+    }
+}
+
+/// Compares a predicted tree with a gold one.
+#[must_use]
+pub fn counts(gold: &LabelledSpans, predicted: &LabelledSpans) -> TreeCounts {
+    let matched = predicted.iter().filter(|(span, label)| gold.get(span) == Some(label)).count();
+    TreeCounts { matched, predicted: predicted.len(), gold: gold.len() }
+}
+
+/// The gold tree of an example over `n_words` words.
+///
+/// `pieces` is the number of word-pieces of each word, from the tokenizer of the BERT family that the spans
+/// count in. Without it, examples are read only where every word must be one piece: where the tree ends with
+/// the last word. `None` when there is no tree, it cannot be read, or it does not fit the words.
+#[must_use]
+pub fn gold_tree(example: &Example, pieces: Option<&[usize]>, n_words: usize) -> Option<LabelledSpans> {
+    let spans = word_spans(example, pieces, n_words)?;
+    let label = |name: &str| if name == JOIN { Label::Join } else { Label::Constant(gold_name(name)) };
+    Some(spans.into_iter().map(|(span, name)| (span, label(name))).collect())
+}
+
+/// A predicted tree in the conventions of gold trees.
+#[must_use]
+pub fn predicted_tree(domain: &Domain, tree: &SpanTree) -> LabelledSpans {
+    let parts = in_slot_order(tree);
+    let mut spans = LabelledSpans::new();
+    for (node, part) in tree.nodes.iter().zip(&parts) {
+        let label = match node.category {
+            Category::Constant(id) => Label::Constant(gold_name(&domain.constants()[id].name)),
+            Category::Join if part.is_composition(&parts) => continue,
+            Category::Join => Label::Join,
+            Category::Implicit(_) | Category::Null => continue,
+        };
+        spans.insert(part.span, label);
+    }
+    spans
+}
+
+/// Which constants stand on which words in the gold tree of an example, from left to right.
+///
+/// A gold chart over just these leaves holds the derivations that agree with the tree on every constant.
+/// `None` when there is no tree or it is no basis for training: a label that the domain does not have, or
+/// (some gold trees lack a part) constants other than those of the example's program.
+#[must_use]
+pub fn gold_leaves(
+    domain: &Domain,
+    example: &Example,
+    pieces: Option<&[usize]>,
+    utterance: &Utterance,
+) -> Option<Vec<(Span, ConstantId)>> {
+    let matches = domain.lexicon().matches(utterance);
+    let mut leaves = Vec::new();
+    for (span, name) in word_spans(example, pieces, utterance.len())? {
+        if name == JOIN {
+            continue;
+        }
+        let wanted = gold_name(name);
+        let is_it = |id: ConstantId| gold_name(&domain.constants()[id].name) == wanted;
+        let found = matches.iter().map(|found| (found.span, found.constant));
+        let constant = found.filter(|&(at, id)| at == span && is_it(id)).map(|(_, id)| id).next();
+        let constant = constant.or_else(|| domain.predicate(name));
+        let constant = constant.or_else(|| domain.constants().ids().find(|&id| is_it(id)))?;
+        leaves.push((without_marks(utterance, span), constant));
+    }
+    leaves.sort_unstable();
+    says_program(domain, example, &leaves).then_some(leaves)
+}
+
+/// Tells whether a gold tree is the only one.
+#[derive(Clone, Debug)]
+pub struct OneTree<'a> {
+    domain: &'a Domain,
+    grammar: Grammar,
+}
+
+impl<'a> OneTree<'a> {
+    /// Compiles the grammar of gold trees: parts in any order, and every constant on words.
+    #[must_use]
+    pub fn new(domain: &'a Domain) -> Self {
+        let options = Options { discontinuity: Discontinuity::Open, implicit: false };
+        Self { domain, grammar: Grammar::new(domain, options) }
+    }
+
+    /// Whether exactly one tree over these leaves gives the program. Where it is so, a parser that finds the
+    /// leaves has no choice left, and a tree that differs from the gold one is wrong.
+    #[must_use]
+    pub fn check(
+        &self,
+        n_words: usize,
+        leaves: &[(Span, ConstantId)],
+        terms: &Terms,
+        program: TermId,
+    ) -> bool {
+        let leaf =
+            |&(span, constant): &(Span, ConstantId)| Leaf { start: span.start, end: span.end, constant };
+        let Ok(lattice) = Lattice::new(n_words, leaves.iter().map(leaf).collect()) else { return false };
+        let gold = GoldChart::new(self.domain, &self.grammar, &lattice, terms, program, Joins::None);
+        let Ok(gold) = gold else { return false };
+        let ones = vec![1.0; lattice.leaves().len() * N_USAGES + self.grammar.n_rules()];
+        gold.graph().inside::<Count>(&ones).last() == Some(&1.0)
+    }
+}
+
+/// The gold spans of an example over words, in the order in which the later one of two on the same words
+/// counts.
+fn word_spans<'a>(
+    example: &'a Example,
+    pieces: Option<&[usize]>,
+    n_words: usize,
+) -> Option<Vec<(Span, &'a str)>> {
+    let mut spans: Vec<([usize; 2], &str)> =
+        example.gold_spans.as_ref()?.as_array()?.iter().map(one_span).collect::<Option<_>>()?;
+    let last = spans.iter().map(|([_, end], _)| *end).max()?;
+    let word_of: Vec<u32> = match pieces {
+        Some(pieces) if pieces.len() == n_words => {
+            (0u32..).zip(pieces).flat_map(|(word, &n)| std::iter::repeat_n(word, n)).collect()
+        }
+        None if last + 1 == n_words => (0..n_words as u32).collect(),
+        Some(_) | None => return None,
+    };
+    spans.sort_by_key(|([start, end], _)| Reverse(end.saturating_sub(*start)));
+    let to_words = |([start, end], name): ([usize; 2], &'a str)| {
+        let (start, end) = (*word_of.get(start)?, *word_of.get(end)?);
+        (start <= end).then(|| (Span::new(start, end + 1), name))
+    };
+    spans.into_iter().map(to_words).collect()
+}
+
+fn one_span(value: &Value) -> Option<([usize; 2], &str)> {
+    let [start, end] = value.get("span")?.as_array()?.as_slice() else { return None };
+    let number = |value: &Value| usize::try_from(value.as_u64()?).ok();
+    Some(([number(start)?, number(end)?], value.get("type")?.as_str()?))
+}
+
+/// The name that gold trees give a constant: `stateid('new york')` is `stateid#'new york'`, `cityid('austin',
+/// _)` is `cityid#'austin'`, and every other name is its own.
+fn gold_name(name: &str) -> String {
+    let Some((head, inside)) = name.strip_suffix(')').and_then(|name| name.split_once('(')) else {
+        return name.to_owned();
+    };
+    let mut inside = inside.trim();
+    while let Some(shorter) = inside.strip_suffix('_').and_then(|rest| rest.trim_end().strip_suffix(',')) {
+        inside = shorter.trim_end();
+    }
+    format!("{}#{inside}", head.trim_end())
+}
+
+/// A node of a predicted tree, as far as its shape is concerned.
+#[derive(Clone, Debug)]
+struct Part<'a> {
+    span: Span,
+    /// The children that are not null; none at all where one child is null, or it is inserted above another.
+    children: Vec<usize>,
+    /// The types that are still wanted.
+    wants: Vec<&'a str>,
+}
+
+impl Part<'_> {
+    /// Whether it joins functions only, which wait for their argument together.
+    fn is_composition(&self, parts: &[Self]) -> bool {
+        !self.children.is_empty() && self.children.iter().all(|&child| !parts[child].wants.is_empty())
+    }
+}
+
+/// The parts of a tree, with arguments on both sides of a function joined in the order of its slots.
+fn in_slot_order(tree: &SpanTree) -> Vec<Part<'_>> {
+    let mut parts: Vec<Part<'_>> = tree.nodes.iter().map(|node| part(tree, node)).collect();
+    // Parents first: a turned join may be turned once more.
+    for top in (0..parts.len()).rev() {
+        let &[left, inner] = parts[top].children.as_slice() else { continue };
+        let &[function, right] = parts[inner].children.as_slice() else { continue };
+        let is_complete = |at: usize| parts[at].wants.is_empty();
+        if !is_complete(left) || !is_complete(right) || is_complete(function) {
+            continue;
+        }
+        let slot_of_right = filled(&parts[function].wants, &parts[inner].wants);
+        let slot_of_left = filled(&parts[inner].wants, &parts[top].wants);
+        if slot_of_left < slot_of_right {
+            let mut wants = parts[function].wants.clone();
+            wants.remove(slot_of_left);
+            let span = Span::new(parts[left].span.start, parts[function].span.end);
+            parts[inner] = Part { span, children: vec![left, function], wants };
+            parts[top].children = vec![inner, right];
+        }
+    }
+    parts
+}
+
+fn part<'a>(tree: &'a SpanTree, node: &'a TreeNode) -> Part<'a> {
+    let is_null = |&child: &usize| tree.nodes[child].category == Category::Null;
+    let is_join = node.category == Category::Join && !node.children.iter().any(is_null);
+    let children = if is_join { node.children.clone() } else { Vec::new() };
+    // What a node still wants stands before an arrow.
+    let wants = node.meaning.split_once(" -> ").map(|(wants, _)| wants.split(", ").collect());
+    Part { span: node.span, children, wants: wants.unwrap_or_default() }
+}
+
+/// Which of the slots of a function is gone after it has got an argument: of slots of one type the first.
+fn filled(before: &[&str], after: &[&str]) -> usize {
+    let mut slot = before.iter().zip(after).take_while(|(a, b)| a == b).count();
+    while slot > 0 && before.get(slot - 1) == before.get(slot) {
+        slot -= 1;
+    }
+    slot
+}
+
+/// A span without the punctuation at its end; some gold leaves have it.
+fn without_marks(utterance: &Utterance, mut span: Span) -> Span {
+    let is_mark = |at: u32| !utterance.tokens()[at as usize].lower.chars().any(char::is_alphanumeric);
+    while span.len() > 1 && is_mark(span.end - 1) {
+        span.end -= 1;
+    }
+    span
+}
+
+/// Whether leaves are the constants of the example's program, apart from those that may go without saying.
+/// Nothing is asked of examples without a program.
+fn says_program(domain: &Domain, example: &Example, leaves: &[(Span, ConstantId)]) -> bool {
+    let Some(text) = &example.program else { return true };
+    let mut terms = domain.new_terms();
+    let Some(analysis) = terms.parse(text).ok().and_then(|program| domain.analyze(&terms, program).ok())
+    else {
+        return false;
+    };
+    let mut missing = vec![0i64; domain.constants().len()];
+    for node in &analysis.nodes {
+        match node {
+            Node::Constant { constant, .. } => missing[constant.index()] += 1,
+            Node::Gather { .. } => {}
+            Node::Unlisted { .. } => return false,
+        }
+    }
+    leaves.iter().for_each(|(_, constant)| missing[constant.index()] -= 1);
+    let may_miss = |id: ConstantId| domain.constants()[id].implicit;
+    domain.constants().ids().zip(missing).all(|(id, n)| n == 0 || (n > 0 && may_miss(id)))
+}
+
+#[cfg(test)]
+mod tests;
