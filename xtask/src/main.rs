@@ -14,8 +14,35 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("spanwise-lang", &["spanwise-core"]),
     ("spanwise-domains", &["spanwise-core", "spanwise-lang"]),
     ("spanwise-chart", &["spanwise-core", "spanwise-lang"]),
-    ("spanwise", &["spanwise-core", "spanwise-lang", "spanwise-domains"]),
-    ("spanwise-cli", &["spanwise-core", "spanwise-lang", "spanwise-domains", "spanwise-chart"]),
+    ("spanwise-nn", &["spanwise-core"]),
+    (
+        "spanwise-model",
+        &["spanwise-core", "spanwise-lang", "spanwise-domains", "spanwise-chart", "spanwise-nn"],
+    ),
+    (
+        "spanwise-train",
+        &[
+            "spanwise-core",
+            "spanwise-lang",
+            "spanwise-domains",
+            "spanwise-chart",
+            "spanwise-nn",
+            "spanwise-model",
+        ],
+    ),
+    ("spanwise", &["spanwise-core", "spanwise-lang", "spanwise-domains", "spanwise-chart", "spanwise-model"]),
+    (
+        "spanwise-cli",
+        &[
+            "spanwise-core",
+            "spanwise-lang",
+            "spanwise-domains",
+            "spanwise-chart",
+            "spanwise-nn",
+            "spanwise-model",
+            "spanwise-train",
+        ],
+    ),
 ];
 
 /// Rooms that touch no file, clock, environment or network.

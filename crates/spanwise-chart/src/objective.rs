@@ -6,6 +6,7 @@
 
 use crate::gold::GoldChart;
 use crate::grammar::N_USAGES;
+use crate::hypergraph::NONE;
 use crate::lattice::{Gradient, Lattice};
 use crate::outside::{marginals, unflatten};
 use crate::paper::{PaperScores, labels};
@@ -23,13 +24,53 @@ pub struct Loss<G> {
     pub gradient: G,
 }
 
+/// Which derivations of the gold program count.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub enum Target<'a> {
+    /// All of them.
+    #[default]
+    All,
+    /// Only the best one: hard EM against all programs.
+    Best,
+    /// Those whose leaves are among these, one entry per leaf of the lattice.
+    Leaves(&'a [bool]),
+}
+
 /// Minus the log-probability of the gold program among all programs: the log-sum over all typed derivations less
 /// that over gold ones. `None` when neither the scores nor the words allow a gold derivation.
 #[must_use]
 pub fn crf(input: &Input<'_>, rules: &RuleValues<Sum>, gold: &GoldChart) -> Option<Loss<Gradient>> {
+    crf_towards(input, rules, gold, Target::All)
+}
+
+/// As [`crf`], with a choice of the gold derivations that count.
+#[must_use]
+pub fn crf_towards(
+    input: &Input<'_>,
+    rules: &RuleValues<Sum>,
+    gold: &GoldChart,
+    target: Target<'_>,
+) -> Option<Loss<Gradient>> {
+    let mut flat = input.scores.flat();
+    if let Target::Leaves(allowed) = target {
+        for (scores, allowed) in flat.chunks_exact_mut(N_USAGES).zip(allowed) {
+            if !allowed {
+                scores.fill(f64::NEG_INFINITY);
+            }
+        }
+    }
+    let (log_gold, expected) = match target {
+        Target::Best => {
+            let narrow: Vec<f32> = flat.iter().map(|&score| score as f32).collect();
+            let (score, chosen) = gold.graph().best(&narrow)?;
+            let mut counts = vec![0.0; flat.len()];
+            let weights = chosen.iter().flat_map(|(_, edge)| edge.weights);
+            weights.filter(|&weight| weight != NONE).for_each(|weight| counts[weight as usize] += 1.0);
+            (f64::from(score), counts)
+        }
+        Target::All | Target::Leaves(_) => gold.graph().marginals(&flat)?,
+    };
     let (log_z, mut gradient) = marginals(input, rules)?;
-    let flat = input.scores.flat();
-    let (log_gold, expected) = gold.graph().marginals(&flat)?;
     gradient.add_scaled(&unflatten(input, &expected), -1.0);
     let value = log_z - log_gold;
     debug_assert!(

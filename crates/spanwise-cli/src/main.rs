@@ -27,6 +27,7 @@ enum Command {
     Exec(commands::exec::Args),
     Data(commands::data::Args),
     Bench(commands::bench::Args),
+    Train(commands::train::Args),
 }
 
 fn main() -> ExitCode {
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         Command::Exec(args) => commands::exec::run(&args),
         Command::Data(args) => commands::data::run(&args),
         Command::Bench(args) => commands::bench::run(&args),
+        Command::Train(args) => commands::train::run(&args),
     };
     output::finish(outcome)
 }

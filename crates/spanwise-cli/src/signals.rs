@@ -4,6 +4,8 @@
 //! of that is that Ctrl-C does not reach it: it must be stopped by us.
 
 use spanwise_domains::exec::external;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The exit code of a program that was interrupted, by the custom of shells.
 const INTERRUPTED: i32 = 130;
@@ -15,4 +17,17 @@ pub(crate) fn stop_executors() {
         external::stop_all();
         std::process::exit(INTERRUPTED);
     });
+}
+
+/// From now on, an interrupt raises a flag; a second one ends the command at once.
+pub(crate) fn stop_flag() -> Arc<AtomicBool> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let raised = Arc::clone(&flag);
+    let _ = ctrlc::try_set_handler(move || {
+        if raised.swap(true, Ordering::Relaxed) {
+            external::stop_all();
+            std::process::exit(INTERRUPTED);
+        }
+    });
+    flag
 }

@@ -33,7 +33,9 @@ pub enum ModelError {
         reason: String,
     },
     /// There is no model.
-    #[error("{path} is not a model directory: it has no model.json; train one with `spanwise train .. --out {path}`")]
+    #[error(
+        "{path} is not a model directory: it has no model.json; train one with `spanwise train .. --out {path}`"
+    )]
     Missing {
         /// The directory.
         path: String,
@@ -222,7 +224,8 @@ impl Model {
         let changed = |reason: String| ModelError::Changed { path: name.clone(), reason };
         if labels.names() != written.labels {
             let both = written.labels.iter().zip(labels.names());
-            let first = both.filter(|(was, is)| was != is).map(|(was, is)| format!("`{was}` is now `{is}`")).next();
+            let first =
+                both.filter(|(was, is)| was != is).map(|(was, is)| format!("`{was}` is now `{is}`")).next();
             let sizes = || format!("there were {}, there are {}", written.labels.len(), labels.len());
             return Err(changed(first.unwrap_or_else(sizes)));
         }

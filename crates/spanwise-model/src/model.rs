@@ -34,6 +34,13 @@ impl Tables {
         }
     }
 
+    /// Multiplies everything.
+    pub fn scale(&mut self, factor: f32) {
+        self.usages.iter_mut().chain(&mut self.rules).for_each(|g| *g *= factor);
+        self.lexicon *= factor;
+        self.rare *= factor;
+    }
+
     /// Adds another one, number by number.
     pub fn add(&mut self, other: &Self) {
         self.usages.iter_mut().zip(&other.usages).for_each(|(a, b)| *a += b);
@@ -97,7 +104,8 @@ impl Model {
             lexicon: LEXICON_WEIGHT,
             rare: 0.0,
         };
-        let mut add = |name: &str, shape: &[usize], values| network.params.add(name, shape, Group::Table, values);
+        let mut add =
+            |name: &str, shape: &[usize], values| network.params.add(name, shape, Group::Table, values);
         let table_ids = [
             add("tables.usages", &[labels.len(), N_USAGES], tables.usages.clone()),
             add("tables.rules", &[grammar.n_rules()], tables.rules.clone()),

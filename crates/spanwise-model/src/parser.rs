@@ -218,7 +218,8 @@ impl Parser {
         }
         let limit = self.model.network.encoder().max_pieces();
         let too_long = |n: usize| {
-            (n > limit).then(|| format!("the utterance has {n} word pieces, the encoder takes at most {limit}"))
+            (n > limit)
+                .then(|| format!("the utterance has {n} word pieces, the encoder takes at most {limit}"))
         };
         let chart = |error: ChartError| Ready::Not(format!("the utterance is too long: {error}"));
         match self.model.settings.search {
@@ -276,11 +277,21 @@ impl Parser {
         let provenance =
             if details.provenance { self.provenance(prepared, &input, &tree) } else { Vec::new() };
         let utterance = prepared.utterance.clone();
-        Ok(Parse { utterance, terms, program, tree, score: best.score, probability, alternatives, provenance })
+        Ok(Parse {
+            utterance,
+            terms,
+            program,
+            tree,
+            score: best.score,
+            probability,
+            alternatives,
+            provenance,
+        })
     }
 
     fn provenance(&self, prepared: &Prepared, input: &Input<'_>, tree: &SpanTree) -> Vec<Provenance> {
-        let expected = marginals(input, &self.sum_rules).map(|(_, gradient)| gradient.leaves).unwrap_or_default();
+        let expected =
+            marginals(input, &self.sum_rules).map(|(_, gradient)| gradient.leaves).unwrap_or_default();
         let sure = |span: Span, constant: ConstantId| {
             let is_it = |leaf: &spanwise_chart::lattice::Leaf| {
                 (leaf.start, leaf.end, leaf.constant) == (span.start, span.end, constant)
@@ -335,8 +346,11 @@ fn words(tree: &SpanTree, n_words: usize, sure: impl Fn(Span, ConstantId) -> f64
     let mut words: Vec<Provenance> = (0..n_words).map(nothing).collect();
     for node in &tree.nodes {
         if let Category::Constant(constant) = node.category {
-            let found =
-                Provenance { constant: Some(constant), span: node.span, probability: sure(node.span, constant) };
+            let found = Provenance {
+                constant: Some(constant),
+                span: node.span,
+                probability: sure(node.span, constant),
+            };
             for at in node.span.start..node.span.end {
                 words[at as usize] = found.clone();
             }

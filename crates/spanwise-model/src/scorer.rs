@@ -51,6 +51,14 @@ pub struct TypedGradient {
     pub tables: Tables,
 }
 
+impl TypedGradient {
+    /// Multiplies everything.
+    pub fn scale(&mut self, factor: f32) {
+        self.logits.iter_mut().for_each(|g| *g *= factor);
+        self.tables.scale(factor);
+    }
+}
+
 impl Model {
     /// Makes an utterance ready for the typed chart.
     ///

@@ -963,27 +963,30 @@ mod tests {
         assert!(matches!(error, HubError::Download { .. }), "{error}");
     }
 
-    /// Runs in a process of its own, started by the test below, with its own environment.
-    #[test]
-    #[ignore = "part of the_environment_says_where_to_look_and_what_to_ask"]
-    fn resolve_in_this_environment() {
-        let directory = resolve(NAME, &mut |_| {}).unwrap();
-        assert!(directory.starts_with(std::env::var("HF_HOME").unwrap()));
-    }
+    /// Set for the process that [`the_environment_says_where_to_look_and_what_to_ask`] starts.
+    const IN_CHILD: &str = "SPANWISE_TEST_RESOLVES";
 
+    /// Starts itself in a process of its own: an environment is that of a whole process.
     #[test]
     fn the_environment_says_where_to_look_and_what_to_ask() {
+        if std::env::var_os(IN_CHILD).is_some() {
+            let directory = resolve(NAME, &mut |_| {}).unwrap();
+            assert!(directory.starts_with(std::env::var("HF_HOME").unwrap()));
+            return;
+        }
         let (cache, server) = (TempDir::new().unwrap(), Server::new(&model()));
         let run = |address: SocketAddr| {
             Command::new(std::env::current_exe().unwrap())
-                .args(["--ignored", "resolve_in_this_environment"])
+                .args(["--exact", "hub::tests::the_environment_says_where_to_look_and_what_to_ask"])
+                .env(IN_CHILD, "1")
                 .env("HF_HOME", cache.path())
                 .env("HF_ENDPOINT", format!("http://{address}/"))
                 .output()
                 .unwrap()
         };
         let output = run(server.address);
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && text.contains("1 passed"), "{text}");
         assert!(server.requests() > 0);
         assert!(cache.path().join("hub/models--org--tiny").exists());
         assert!(run(nobody()).status.success());

@@ -6,6 +6,8 @@ mod device;
 pub mod hub;
 mod network;
 mod params;
+#[cfg(test)]
+mod parity;
 pub mod pretrained;
 mod random;
 pub mod tokenizer;

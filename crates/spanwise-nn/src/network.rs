@@ -80,7 +80,8 @@ pub struct Network {
     transformer: Transformer,
     head: Head,
     head_config: HeadConfig,
-    n_frozen: usize,
+    /// How many layers are frozen; `None` when even the embeddings are trained.
+    frozen: Option<usize>,
 }
 
 impl Network {
@@ -97,8 +98,9 @@ impl Network {
         seed: u64,
     ) -> Result<Self, WeightsError> {
         let mut network = Self::build(config, 0, &mut Source::Weights(weights), head, seed)?;
-        network.n_frozen = n_frozen.min(network.transformer.config.layers);
-        network.transformer.freeze(&mut network.params, network.n_frozen);
+        let n_frozen = n_frozen.min(network.transformer.config.layers);
+        network.frozen = Some(n_frozen);
+        network.transformer.freeze(&mut network.params, n_frozen);
         Ok(network)
     }
 
@@ -120,7 +122,11 @@ impl Network {
     ///
     /// # Errors
     /// Never: the signature is that of the other constructors.
-    pub fn empty(config: EncoderConfig, ngram_buckets: usize, head: HeadConfig) -> Result<Self, WeightsError> {
+    pub fn empty(
+        config: EncoderConfig,
+        ngram_buckets: usize,
+        head: HeadConfig,
+    ) -> Result<Self, WeightsError> {
         Self::build(config, ngram_buckets, &mut Source::Zeros, head, 0)
     }
 
@@ -147,7 +153,7 @@ impl Network {
         let bias = params.add("head.hidden.bias", &[hidden], Group::Head, vec![0.0; hidden]);
         let out_bias = params.add("head.out.bias", &[n_labels], Group::Head, vec![0.0; n_labels]);
         let head = Head { start, end, bias, out, out_bias };
-        Ok(Self { params, transformer, head, head_config, n_frozen: 0 })
+        Ok(Self { params, transformer, head, head_config, frozen: None })
     }
 
     /// The encoder's configuration.
@@ -162,13 +168,17 @@ impl Network {
         self.head_config
     }
 
-    /// Whether frozen layers come first, so that caching what they give saves work.
+    /// Whether the lowest part is frozen, so that caching what it gives saves work.
     #[must_use]
-    pub fn has_frozen_layers(&self) -> bool {
-        self.n_frozen > 0
+    pub fn is_frozen_below(&self) -> bool {
+        self.frozen.is_some()
     }
 
-    /// What the frozen layers give for each sequence, piece after piece. It never changes during training.
+    fn n_frozen(&self) -> usize {
+        self.frozen.unwrap_or(0)
+    }
+
+    /// What the frozen part gives for each sequence, piece after piece. It never changes during training.
     #[must_use]
     pub fn lower(&self, batch: &[&Pieces]) -> Vec<Vec<f32>> {
         if batch.is_empty() {
@@ -177,7 +187,7 @@ impl Network {
         let view = self.params.view(false);
         let padded = Padded::new(batch.iter().map(|pieces| pieces.ids.len()).collect());
         let x = self.transformer.embed(&view, batch, &padded);
-        let x = self.transformer.run(&view, x, &padded, 0..self.n_frozen, &mut None);
+        let x = self.transformer.run(&view, x, &padded, 0..self.n_frozen(), &mut None);
         self.unpad(x, batch, &padded)
     }
 
@@ -198,7 +208,11 @@ impl Network {
         let values = numbers(x);
         let row = padded.length * self.transformer.config.hidden;
         let length = |pieces: &Pieces| pieces.ids.len() * self.transformer.config.hidden;
-        batch.iter().enumerate().map(|(at, pieces)| values[at * row..at * row + length(pieces)].to_vec()).collect()
+        batch
+            .iter()
+            .enumerate()
+            .map(|(at, pieces)| values[at * row..at * row + length(pieces)].to_vec())
+            .collect()
     }
 
     /// The logits of a batch.
@@ -255,12 +269,12 @@ impl Network {
             }
             let shape = [padded.n, padded.length, hidden];
             let x = Tensor::from_data(TensorData::new(values, shape), &device());
-            self.transformer.run(view, x, &padded, self.n_frozen..layers, dropout)
+            self.transformer.run(view, x, &padded, self.n_frozen()..layers, dropout)
         } else {
             let batch: Vec<&Pieces> = items.iter().map(|item| item.pieces).collect();
             let x = self.transformer.embed(view, &batch, &padded);
-            let x = self.transformer.run(view, x, &padded, 0..self.n_frozen, &mut None);
-            self.transformer.run(view, x, &padded, self.n_frozen..layers, dropout)
+            let x = self.transformer.run(view, x, &padded, 0..self.n_frozen(), &mut None);
+            self.transformer.run(view, x, &padded, self.n_frozen()..layers, dropout)
         };
         let x = Dropout::apply(dropout, x).reshape([padded.n * padded.length, hidden]);
 
@@ -286,3 +300,6 @@ fn numbers<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
     // The backend computes in f32 throughout.
     tensor.into_data().try_into_vec::<f32>().unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests;

@@ -56,9 +56,19 @@ impl Params {
     ///
     /// # Panics
     /// When the values do not fill the shape.
-    pub fn add(&mut self, name: impl Into<String>, shape: &[usize], group: Group, values: Vec<f32>) -> ParamId {
+    pub fn add(
+        &mut self,
+        name: impl Into<String>,
+        shape: &[usize],
+        group: Group,
+        values: Vec<f32>,
+    ) -> ParamId {
         let name = name.into();
-        assert_eq!(shape.iter().product::<usize>(), values.len(), "the values of {name} do not fill {shape:?}");
+        assert_eq!(
+            shape.iter().product::<usize>(),
+            values.len(),
+            "the values of {name} do not fill {shape:?}"
+        );
         let decays = shape.len() > 1 && group != Group::Table;
         let (shape, values) = (shape.to_vec(), tensor(values));
         self.list.push(Param { name, shape, group, decays, trained: true, values });
@@ -101,7 +111,9 @@ impl Params {
 
     /// All parameters by name, with shape and a copy of the values.
     pub fn named(&self) -> impl Iterator<Item = (&str, &[usize], Vec<f32>)> {
-        self.list.iter().map(|param| (param.name.as_str(), param.shape.as_slice(), numbers(param.values.clone())))
+        self.list
+            .iter()
+            .map(|param| (param.name.as_str(), param.shape.as_slice(), numbers(param.values.clone())))
     }
 
     /// Names and shapes, in order, and whether each is trained.
@@ -282,7 +294,9 @@ impl AdamW {
         let scale = if norm > clip { clip / norm } else { 1.0 };
         let correct1 = (1.0 - f64::from(beta1).powf(self.step as f64)) as f32;
         let correct2 = (1.0 - f64::from(beta2).powf(self.step as f64)).sqrt() as f32;
-        for ((param, gradient), (first, second)) in params.list.iter_mut().zip(gradients).zip(&mut self.moments) {
+        for ((param, gradient), (first, second)) in
+            params.list.iter_mut().zip(gradients).zip(&mut self.moments)
+        {
             let Some(gradient) = gradient.as_ref().filter(|_| param.trained) else { continue };
             let rate = rates.of(param.group);
             let keep = if param.decays { 1.0 - rate * weight_decay } else { 1.0 };

@@ -69,7 +69,9 @@ impl Dropout {
     }
 
     pub(crate) fn apply<const D: usize>(this: &mut Option<Self>, x: Tensor<D>) -> Tensor<D> {
-        let Some(Self { rate, random }) = this.as_mut().filter(|dropout| dropout.rate > 0.0) else { return x };
+        let Some(Self { rate, random }) = this.as_mut().filter(|dropout| dropout.rate > 0.0) else {
+            return x;
+        };
         let shape = x.dims();
         let kept = 1.0 / (1.0 - *rate);
         // Two decisions from each draw.
@@ -164,9 +166,13 @@ impl Transformer {
             n => Some(build.matrix("encoder.relative_attention_bias.weight", [n, config.heads], false)?),
         };
         let names: [&str; 5] = match config.architecture {
-            Architecture::Mpnet => {
-                ["attention.attn.q", "attention.attn.k", "attention.attn.v", "attention.attn.o", "attention.LayerNorm"]
-            }
+            Architecture::Mpnet => [
+                "attention.attn.q",
+                "attention.attn.k",
+                "attention.attn.v",
+                "attention.attn.o",
+                "attention.LayerNorm",
+            ],
             _ => [
                 "attention.self.query",
                 "attention.self.key",
@@ -403,11 +409,59 @@ impl Builder<'_, '_> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
     use super::*;
+
+    /// Ones after dropout.
+    fn dropped<const D: usize>(rate: f32, seed: u64, shape: [usize; D]) -> Vec<f32> {
+        let mut dropout = Some(Dropout::new(rate, Random::new(seed, &[])));
+        Dropout::apply(&mut dropout, Tensor::<D>::ones(shape, &device())).into_data().try_into_vec().unwrap()
+    }
+
+    #[test]
+    fn dropout_keeps_the_expected_value_and_drops_its_share() {
+        for rate in [0.05, 0.1, 0.25, 0.5, 0.9] {
+            let n = 100_000;
+            let values = dropped(rate, 1, [100, n / 100]);
+            let kept = 1.0 / (1.0 - rate);
+            assert!(values.iter().all(|&value| value == 0.0 || value == kept));
+            let share = values.iter().filter(|&&value| value == 0.0).count() as f32 / n as f32;
+            let mean = values.iter().sum::<f32>() / n as f32;
+            // Five standard deviations.
+            let deviation = (rate * (1.0 - rate) / n as f32).sqrt();
+            assert!((share - rate).abs() < 5.0 * deviation, "{rate} {share}");
+            assert!((mean - 1.0).abs() < 5.0 * deviation * kept + 1e-3, "{rate} {mean}");
+            // Both halves of a draw decide, and not alike.
+            let agree = values.chunks(2).filter(|pair| pair[0] == pair[1]).count() as f32 / (n / 2) as f32;
+            let expected = rate * rate + (1.0 - rate) * (1.0 - rate);
+            assert!((agree - expected).abs() < 0.02, "{rate} {agree} {expected}");
+        }
+    }
+
+    #[test]
+    fn dropout_depends_on_its_seed_alone_and_goes_on_where_it_stopped() {
+        assert_eq!(dropped(0.3, 1, [7, 9, 5]), dropped(0.3, 1, [7, 9, 5]));
+        assert_eq!(dropped(0.3, 1, [7, 9, 5]), dropped(0.3, 1, [7 * 9 * 5]));
+        assert_ne!(dropped(0.3, 1, [7, 9, 5]), dropped(0.3, 2, [7, 9, 5]));
+        let mut dropout = Some(Dropout::new(0.5, Random::new(1, &[])));
+        let mut draw = || {
+            Dropout::apply(&mut dropout, Tensor::<1>::ones([64], &device())).into_data().try_into_vec::<f32>()
+        };
+        assert_ne!(draw().unwrap(), draw().unwrap());
+    }
+
+    #[test]
+    fn without_dropout_nothing_changes() {
+        assert_eq!(dropped(0.0, 1, [3]), [1.0; 3]);
+        let x = Dropout::apply(&mut None, Tensor::<1>::ones([3], &device()));
+        assert_eq!(x.into_data().try_into_vec::<f32>().unwrap(), [1.0; 3]);
+        assert!(dropped(0.5, 1, [0, 4]).is_empty());
+    }
 
     #[test]
     fn buckets_are_exact_near_and_shared_far_with_a_side_each() {
-        let found: Vec<usize> = [0, -1, -7, -8, -20, -127, -5000, 1, 7, 8, 5000].map(|d| bucket(d, 32)).to_vec();
+        let found: Vec<usize> =
+            [0, -1, -7, -8, -20, -127, -5000, 1, 7, 8, 5000].map(|d| bucket(d, 32)).to_vec();
         assert_eq!(found, [0, 1, 7, 8, 10, 15, 15, 17, 23, 24, 31]);
     }
 }

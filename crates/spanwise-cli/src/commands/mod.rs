@@ -4,6 +4,7 @@ pub(crate) mod bench;
 pub(crate) mod check;
 pub(crate) mod data;
 pub(crate) mod exec;
+pub(crate) mod train;
 
 use crate::output::WrongCall;
 use crate::signals;

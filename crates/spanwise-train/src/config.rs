@@ -1,0 +1,325 @@
+//! What a run is made of: a TOML file, or one of the presets for the splits of the paper.
+
+use serde::{Deserialize, Serialize};
+use spanwise_model::{Search, Settings};
+use std::path::PathBuf;
+
+/// What training maximises.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Objective {
+    /// The probability of the gold program among all programs.
+    #[default]
+    Crf,
+    /// The best tree of the gold program, found anew at every step.
+    HardEm,
+    /// The sum over all trees of the gold program under the per-span softmax.
+    Marginal,
+    /// The trees that the data gives.
+    GoldTrees,
+}
+
+/// Which files are read; relative paths are below the data directory.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Data {
+    /// Training examples.
+    pub train: PathBuf,
+    /// Examples to choose by; none is fine.
+    pub dev: Option<PathBuf>,
+    /// Examples to report on.
+    pub test: Option<PathBuf>,
+    /// Examples with gold trees, for the objective `gold-trees`.
+    pub trees: Option<PathBuf>,
+    /// Most training examples, from the start of the file; zero for all.
+    pub limit: usize,
+    /// Most dev examples looked at after each epoch.
+    pub dev_limit: usize,
+}
+
+impl Default for Data {
+    fn default() -> Self {
+        Self { train: PathBuf::new(), dev: None, test: None, trees: None, limit: 0, dev_limit: 500 }
+    }
+}
+
+/// How the numbers move.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Training {
+    /// What is maximised.
+    pub objective: Objective,
+    /// Passes over the data.
+    pub epochs: usize,
+    /// Examples a step.
+    pub batch: usize,
+    /// Learning rate of the encoder.
+    pub rate_encoder: f32,
+    /// Learning rate of the span scorer.
+    pub rate_head: f32,
+    /// Learning rate of the tables.
+    pub rate_tables: f32,
+    /// Share of training over which the rates rise; afterwards they fall to zero.
+    pub warm_up: f32,
+    /// Weight decay.
+    pub weight_decay: f32,
+    /// Largest norm of the gradient.
+    pub clip: f32,
+    /// Share of activations dropped.
+    pub dropout: f32,
+    /// Layers of a pretrained encoder, from below, that stay as they are.
+    pub frozen_layers: usize,
+    /// The first epoch with recombined examples; zero for none.
+    pub augment_from: usize,
+    /// Recombined examples for each real one.
+    pub augment_share: f32,
+    /// What a recombined example counts.
+    pub augment_weight: f32,
+    /// How many of the last epochs are averaged; one for the last alone.
+    pub average_epochs: usize,
+    /// Epochs without a better dev denotation after which training stops; zero for never. The best epoch is then kept.
+    pub patience: usize,
+}
+
+impl Default for Training {
+    fn default() -> Self {
+        Self {
+            objective: Objective::Crf,
+            epochs: 10,
+            batch: 16,
+            rate_encoder: 5e-5,
+            rate_head: 1e-3,
+            rate_tables: 5e-3,
+            warm_up: 0.06,
+            weight_decay: 0.01,
+            clip: 5.0,
+            dropout: 0.1,
+            frozen_layers: 3,
+            augment_from: 3,
+            augment_share: 0.5,
+            augment_weight: 0.5,
+            average_epochs: 1,
+            patience: 0,
+        }
+    }
+}
+
+/// The encoder that is trained from nothing.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Compact {
+    /// Width.
+    pub hidden: usize,
+    /// Layers.
+    pub layers: usize,
+    /// Attention heads.
+    pub heads: usize,
+    /// Width inside a layer.
+    pub intermediate: usize,
+    /// Buckets for character n-grams; zero for words alone.
+    pub ngram_buckets: usize,
+    /// Words seen less often in training are unknown words.
+    pub min_count: usize,
+}
+
+impl Default for Compact {
+    fn default() -> Self {
+        Self { hidden: 64, layers: 2, heads: 4, intermediate: 128, ngram_buckets: 4096, min_count: 1 }
+    }
+}
+
+/// A run.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// A built-in domain or a domain file.
+    pub domain: String,
+    /// `compact`, a directory of weights, or a name on the hub.
+    pub encoder: String,
+    /// Decides every random choice.
+    pub seed: u64,
+    /// The files.
+    pub data: Data,
+    /// The make of the model.
+    pub model: Settings,
+    /// The training.
+    pub training: Training,
+    /// The encoder from scratch.
+    pub compact: Compact,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            domain: String::new(),
+            encoder: COMPACT.to_owned(),
+            seed: 1,
+            data: Data::default(),
+            model: Settings::default(),
+            training: Training::default(),
+            compact: Compact::default(),
+        }
+    }
+}
+
+/// The name of the encoder from scratch.
+pub const COMPACT: &str = "compact";
+
+/// Presets: name, what it is, and the file.
+const PRESETS: &[(&str, &str)] = &[
+    ("geo-iid", include_str!("../../../configs/geo/iid.toml")),
+    ("geo-template", include_str!("../../../configs/geo/template.toml")),
+    ("geo-length", include_str!("../../../configs/geo/length.toml")),
+    ("scan-iid", include_str!("../../../configs/scan/iid.toml")),
+    ("scan-right", include_str!("../../../configs/scan/right.toml")),
+    ("scan-around-right", include_str!("../../../configs/scan/around-right.toml")),
+    ("clevr-iid", include_str!("../../../configs/clevr/iid.toml")),
+    ("clevr-closure", include_str!("../../../configs/clevr/closure.toml")),
+];
+
+/// Why a configuration cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// It is neither a preset nor a file.
+    #[error("there is no preset and no file `{name}`; the presets are {}", preset_names().collect::<Vec<_>>().join(", "))]
+    Unknown {
+        /// What was asked for.
+        name: String,
+    },
+    /// The file cannot be read.
+    #[error("cannot read {file}: {reason}")]
+    Unreadable {
+        /// The file.
+        file: String,
+        /// Why not.
+        reason: String,
+    },
+    /// The file is wrong.
+    #[error("{file}: {reason}")]
+    Invalid {
+        /// The file.
+        file: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A setting on the command line is wrong.
+    #[error("--set {setting}: {reason}")]
+    Setting {
+        /// The setting.
+        setting: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// Settings that do not go together.
+    #[error("{0}")]
+    Conflict(String),
+}
+
+/// The names of the presets.
+pub fn preset_names() -> impl Iterator<Item = &'static str> {
+    PRESETS.iter().map(|(name, _)| *name)
+}
+
+impl Config {
+    /// A preset or a file, with `settings` of the form `key=value` (`training.epochs=5`) on top.
+    ///
+    /// # Errors
+    /// An unknown name, a file or a setting that is wrong.
+    pub fn read(name: &str, settings: &[String]) -> Result<Self, ConfigError> {
+        let (file, text) = match PRESETS.iter().find(|(preset, _)| *preset == name) {
+            Some((preset, text)) => (format!("preset {preset}"), (*text).to_owned()),
+            None => match std::fs::read_to_string(name) {
+                Ok(text) => (name.to_owned(), text),
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                    return Err(ConfigError::Unknown { name: name.to_owned() });
+                }
+                Err(error) => {
+                    let reason = error.to_string();
+                    return Err(ConfigError::Unreadable { file: name.to_owned(), reason });
+                }
+            },
+        };
+        let invalid = |reason: String| ConfigError::Invalid { file: file.clone(), reason };
+        let mut document: toml_edit::DocumentMut =
+            text.parse().map_err(|error: toml_edit::TomlError| invalid(error.to_string()))?;
+        // First as it is, so that errors point into the file.
+        let _: Self = toml_edit::de::from_str(&text).map_err(|error| invalid(error.to_string()))?;
+        for setting in settings {
+            apply(&mut document, setting)?;
+            let read: Result<Self, _> = toml_edit::de::from_document(document.clone());
+            read.map_err(|error| ConfigError::Setting {
+                setting: setting.clone(),
+                reason: error.message().to_owned(),
+            })?;
+        }
+        toml_edit::de::from_document(document).map_err(|error| invalid(error.to_string()))
+    }
+
+    /// The configuration as TOML, every setting written out.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        toml_edit::ser::to_string_pretty(self).unwrap_or_default()
+    }
+
+    /// Checks that the settings make sense together.
+    ///
+    /// # Errors
+    /// The first that does not.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let Training { objective, epochs, batch, dropout, .. } = self.training;
+        let conflict = |text: &str| Err(ConfigError::Conflict(text.to_owned()));
+        if self.domain.is_empty() {
+            return conflict(
+                "`domain` is missing: name a built-in domain (geo, clevr, scan) or a domain file",
+            );
+        }
+        if self.data.train.as_os_str().is_empty() {
+            return conflict("`data.train` is missing: name the file of training examples");
+        }
+        match (objective, self.model.search) {
+            (Objective::Crf, Search::Paper) => {
+                return conflict(
+                    "the objective `crf` needs `model.search = \"exact\"`: it sums over all typed programs",
+                );
+            }
+            (Objective::Marginal, Search::Exact) => {
+                return conflict(
+                    "the objective `marginal` needs `model.search = \"paper\"`: its scores are those of spans",
+                );
+            }
+            _ => {}
+        }
+        if epochs == 0 || batch == 0 {
+            return conflict("`training.epochs` and `training.batch` must be at least 1");
+        }
+        if !(0.0..1.0).contains(&dropout) {
+            return conflict("`training.dropout` must be at least 0 and below 1");
+        }
+        let Compact { hidden, heads, .. } = self.compact;
+        if self.encoder == COMPACT && (heads == 0 || hidden % heads != 0) {
+            return conflict("`compact.heads` must divide `compact.hidden`");
+        }
+        if self.model.hidden == 0 || self.model.max_words == 0 {
+            return conflict("`model.hidden` and `model.max_words` must be at least 1");
+        }
+        Ok(())
+    }
+}
+
+fn apply(document: &mut toml_edit::DocumentMut, setting: &str) -> Result<(), ConfigError> {
+    let wrong =
+        |reason: &str| ConfigError::Setting { setting: setting.to_owned(), reason: reason.to_owned() };
+    let (key, text) = setting.split_once('=').ok_or_else(|| wrong("expected key=value"))?;
+    // What is no number, boolean or quoted text is text.
+    let value: toml_edit::Value = text.trim().parse().unwrap_or_else(|_| text.trim().into());
+    let mut parts: Vec<&str> = key.trim().split('.').collect();
+    let last =
+        parts.pop().filter(|last| !last.is_empty()).ok_or_else(|| wrong("expected a key before `=`"))?;
+    let mut table = document.as_table_mut();
+    for part in parts {
+        let entry = table.entry(part).or_insert_with(toml_edit::table);
+        table = entry.as_table_mut().ok_or_else(|| wrong(&format!("`{part}` is not a section")))?;
+    }
+    table.insert(last, toml_edit::value(value));
+    Ok(())
+}

@@ -1,0 +1,79 @@
+//! Evaluation: every example parsed and judged.
+
+use crate::metrics::{Judge, Judged, Prediction};
+use crate::pairs::pieces_per_word;
+use crate::tree_f1::gold_tree;
+use rayon::prelude::*;
+use spanwise_chart::gold::{GoldChart, Joins};
+use spanwise_core::Utterance;
+use spanwise_domains::data::Example;
+use spanwise_model::{Details, Outcome, Parser};
+
+/// Utterances that go through the network together.
+pub const BATCH: usize = 32;
+
+/// Parses and judges examples. The result is in their order; `progress` hears of every batch.
+///
+/// Utterances of similar length share a batch, batches run in parallel. Cost: one pass of the network, one typed chart and a
+/// few gold charts an example.
+pub fn evaluate(
+    parser: &Parser,
+    judge: &Judge<'_>,
+    examples: &[Example],
+    progress: &(dyn Fn(usize) + Sync),
+) -> Vec<Judged> {
+    let mut order: Vec<usize> = (0..examples.len()).collect();
+    order.sort_by_key(|&at| (examples[at].utterance.split_whitespace().count(), at));
+    let judged: Vec<(usize, Judged)> = order
+        .par_chunks(BATCH)
+        .map_init(
+            || judge.clone(),
+            |judge, batch| {
+                let utterances =
+                    batch.iter().map(|&at| Utterance::new(examples[at].utterance.as_str())).collect();
+                let outcomes = parser.parse_batch(utterances, Details::default());
+                let judged: Vec<(usize, Judged)> = batch
+                    .iter()
+                    .zip(outcomes)
+                    .map(|(&at, outcome)| (at, judge_one(parser, judge, &examples[at], &outcome)))
+                    .collect();
+                progress(batch.len());
+                judged
+            },
+        )
+        .flatten_iter()
+        .collect();
+    let mut by_example: Vec<Judged> = vec![Judged::default(); examples.len()];
+    for (at, one) in judged {
+        by_example[at] = one;
+    }
+    by_example
+}
+
+fn judge_one(parser: &Parser, judge: &mut Judge<'_>, example: &Example, outcome: &Outcome) -> Judged {
+    let model = parser.model();
+    let utterance = outcome.utterance();
+    let gold = example.gold_spans.as_ref().and_then(|_| {
+        let pieces = pieces_per_word(&model.tokenizer, utterance);
+        gold_tree(example, pieces.as_deref(), utterance.len())
+    });
+    let prediction = outcome.parse().map(|parse| Prediction {
+        terms: &parse.terms,
+        program: parse.program,
+        probability: parse.probability,
+        tree: gold.as_ref().map(|_| &parse.tree),
+    });
+    judge.judge(example, covers(parser, example, utterance), prediction.as_ref(), gold.as_ref())
+}
+
+/// Whether the model's chart can derive an example's program.
+fn covers(parser: &Parser, example: &Example, utterance: &Utterance) -> bool {
+    let model = parser.model();
+    let mut terms = model.domain.new_terms();
+    let Some(program) = example.program.as_deref().and_then(|text| terms.parse(text).ok()) else {
+        return false;
+    };
+    let Ok(prepared) = model.prepare(utterance.clone()) else { return false };
+    let (domain, grammar) = (&model.domain, &model.grammar);
+    GoldChart::new(domain, grammar, &prepared.lattice, &terms, program, Joins::None).is_ok()
+}
