@@ -1,6 +1,6 @@
 //! The state of a run after an epoch, in one file that is replaced as a whole.
 
-use crate::train::TrainError;
+use crate::error::TrainError;
 use spanwise_nn::pretrained::{Weights, write_safetensors};
 use spanwise_nn::{AdamW, Params};
 use std::collections::BTreeMap;

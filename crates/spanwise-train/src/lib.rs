@@ -3,13 +3,17 @@
 mod checkpoint;
 pub mod config;
 pub mod curves;
+mod error;
 pub mod evaluate;
 pub mod metrics;
 mod pairs;
 pub mod recombine;
+mod run;
+mod schedule;
 mod step;
 mod train;
 pub mod tree_f1;
 
 pub use config::{Config, ConfigError, Objective};
-pub use train::{Event, TrainError, Trained, train};
+pub use error::TrainError;
+pub use train::{Event, Trained, train};

@@ -1,7 +1,7 @@
 //! Training pairs: read, typed, and checked for a derivation.
 
 use crate::config::Objective;
-use crate::train::TrainError;
+use crate::error::TrainError;
 use crate::tree_f1::gold_leaves;
 use hashbrown::HashMap;
 use rayon::prelude::*;

@@ -1,0 +1,110 @@
+//! What can go wrong in training.
+
+use crate::config::ConfigError;
+use spanwise_domains::data::DataError;
+use spanwise_domains::load::LoadError;
+use spanwise_model::ModelError;
+use spanwise_nn::pretrained::WeightsError;
+
+/// Why training failed.
+#[derive(Debug, thiserror::Error)]
+pub enum TrainError {
+    /// The configuration.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The domain.
+    #[error(transparent)]
+    Domain(#[from] LoadError),
+    /// A data file.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// An example.
+    #[error("{file}: example {number}: {reason}")]
+    Example {
+        /// The file.
+        file: String,
+        /// Its place, from 1.
+        number: usize,
+        /// What is wrong.
+        reason: String,
+    },
+    /// There is nothing to learn from.
+    #[error("{file} has no examples")]
+    Empty {
+        /// The file.
+        file: String,
+    },
+    /// No example has a derivation.
+    #[error(
+        "none of the {n} training examples of {file} can be derived: {reasons}\nRun `spanwise check {domain} {file}` to see each one"
+    )]
+    NothingDerivable {
+        /// The file.
+        file: String,
+        /// The domain.
+        domain: String,
+        /// Number of examples.
+        n: usize,
+        /// The most frequent reasons.
+        reasons: String,
+    },
+    /// The encoder.
+    #[error("the encoder {encoder}: {reason}")]
+    Encoder {
+        /// What was asked for.
+        encoder: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The executor of the domain.
+    #[error("the executor of the domain cannot be used: {0}")]
+    Executor(String),
+    /// The output cannot be written.
+    #[error("cannot write {path}: {reason}")]
+    Write {
+        /// The file.
+        path: String,
+        /// Why not.
+        reason: String,
+    },
+    /// The output directory holds another run.
+    #[error("{path} already holds a run; continue it with --resume, or choose another --out")]
+    Occupied {
+        /// The directory.
+        path: String,
+    },
+    /// The checkpoint cannot be used.
+    #[error("{0}")]
+    Checkpoint(String),
+    /// The checkpoint belongs to another run.
+    #[error("--resume: the run was begun with other settings or data; it was {before}, now it is {now}")]
+    Changed {
+        /// What it was.
+        before: String,
+        /// What it is.
+        now: String,
+    },
+    /// The model cannot be written.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// The numbers ran away.
+    #[error("the loss is not a number after {step} steps; try smaller learning rates")]
+    Diverged {
+        /// Steps taken.
+        step: u64,
+    },
+    /// Someone asked to stop.
+    #[error("stopped after {epoch} of {epochs} epochs; continue with --resume")]
+    Stopped {
+        /// Finished epochs.
+        epoch: usize,
+        /// All epochs.
+        epochs: usize,
+    },
+}
+
+impl From<WeightsError> for TrainError {
+    fn from(error: WeightsError) -> Self {
+        Self::Model(error.into())
+    }
+}
