@@ -404,7 +404,7 @@ impl<'a> Builder<'a> {
             let Some(tails) = pair.get(side, from, Item::Closed(argument)) else { return };
             let first = first_accepting(self.domain, &used.slots, symbol.filled, ty);
             let is_spurious = side == Side::Right && commutes(self.domain, &used.slots, &symbol, ty, slot);
-            let rule = self.key(RuleKind::Apply, used.slots[slot], used.result, side);
+            let rule = self.key(RuleKind::Fill(slot as u8), used.slots[slot], used.result, side);
             let Some(rule) = rule.filter(|_| first == Some(slot) && !is_spurious) else { return };
             let filled = symbol.filled | 1 << slot;
             let item = if filled.count_ones() as usize == used.slots.len() {

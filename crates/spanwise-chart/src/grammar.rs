@@ -388,7 +388,7 @@ impl Grammar {
                 continue;
             }
             let filled = symbol.filled | 1 << slot;
-            let rule = self.rule(RuleKind::Apply, slots[slot], result, side);
+            let rule = self.rule(RuleKind::Fill(slot as u8), slots[slot], result, side);
             let to = if filled.count_ones() as usize == slots.len() {
                 FillResult::Done(result)
             } else {

@@ -104,8 +104,11 @@ impl Usage {
 /// What a rule does; with the types and the side, the key of its score.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum RuleKind {
-    /// A function takes an argument of a slot type.
+    /// A function of one slot takes its argument.
     Apply,
+    /// A function of several slots takes the argument of this one. Told apart, so that the order in which arguments
+    /// stand in the words can be learned where their types are the same.
+    Fill(u8),
     /// A function is composed with an open one.
     Compose,
     /// An open composite gets its argument.

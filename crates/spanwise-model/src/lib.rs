@@ -12,4 +12,4 @@ pub use labels::Labels;
 pub use model::{Model, Tables};
 pub use parser::{Alternative, Details, Outcome, Parse, Parser, Provenance};
 pub use scorer::{PHRASE_WEIGHTS, PaperPrepared, Prepared, TypedGradient};
-pub use settings::{LexiconUse, Search, Settings};
+pub use settings::{JoinScores, LexiconUse, Search, Settings};

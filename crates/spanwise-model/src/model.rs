@@ -76,7 +76,7 @@ impl Model {
     pub fn n_labels(labels: &Labels, settings: &Settings) -> usize {
         labels.len()
             + match settings.search {
-                Search::Exact => N_USAGES + usize::from(settings.span_joins),
+                Search::Exact => N_USAGES + settings.joins.n_labels(),
                 // Join and null.
                 Search::Paper => 2,
             }

@@ -1,7 +1,7 @@
 //! From logits of spans to scores of charts, and back: gradients of chart scores to gradients of logits and tables.
 
 use crate::model::{Model, Tables};
-use crate::settings::LexiconUse;
+use crate::settings::{JoinScores, LexiconUse};
 use spanwise_chart::grammar::N_USAGES;
 use spanwise_chart::lattice::{ChartError, Gradient, Lattice, Leaf};
 use spanwise_chart::paper::{PaperError, PaperScores, n_spans, span_index};
@@ -12,6 +12,9 @@ use spanwise_nn::Pieces;
 
 /// How much a lexicon match counts by its number of words, times the learned weight.
 pub const PHRASE_WEIGHTS: [f32; 4] = [1.0, 1.6, 2.0, 2.2];
+
+/// No column at all.
+const NOWHERE: u32 = u32::MAX;
 
 fn phrase_weight(span: Span) -> f32 {
     PHRASE_WEIGHTS[span.len().clamp(1, PHRASE_WEIGHTS.len()) - 1]
@@ -29,8 +32,8 @@ pub struct Prepared {
     /// The spans that the network scores.
     pub spans: Vec<(u32, u32)>,
     leaves: Vec<LeafKey>,
-    /// For each cell, the row of its span; empty without scores of joins.
-    cells: Vec<u32>,
+    /// For each cell, the rows and columns of the logits that score its joins; empty without such scores.
+    cells: Vec<[(u32, u32); 2]>,
 }
 
 /// Where the scores of a leaf come from.
@@ -90,18 +93,19 @@ impl Model {
             if kept.len() == lattice.leaves().len() { lattice } else { Lattice::new(utterance.len(), kept)? };
 
         let mut spans: Vec<(u32, u32)> = lattice.leaves().iter().map(|leaf| (leaf.start, leaf.end)).collect();
-        let cell_spans: Vec<(u32, u32)> = if self.settings.span_joins {
-            (0..lattice.n_cells())
-                .map(|cell| {
-                    let (p, q) = lattice.ends(cell);
-                    let span = lattice.span(p, q);
-                    (span.start, span.end)
-                })
-                .collect()
-        } else {
-            Vec::new()
-        };
-        spans.extend_from_slice(&cell_spans);
+        let first = (self.labels.len() + N_USAGES) as u32;
+        let cell_spans: Vec<[((u32, u32), u32); 2]> = (0..lattice.n_cells())
+            .filter_map(|cell| {
+                let (p, q) = lattice.ends(cell);
+                let Span { start, end } = lattice.span(p, q);
+                match self.settings.joins {
+                    JoinScores::None => None,
+                    JoinScores::Span => Some([((start, end), first), ((start, end), NOWHERE)]),
+                    JoinScores::Ends => Some([((start, start + 1), first), ((end - 1, end), first + 1)]),
+                }
+            })
+            .collect();
+        spans.extend(cell_spans.iter().flatten().map(|(span, _)| *span));
         spans.sort_unstable();
         spans.dedup();
         let row = |span: (u32, u32)| spans.partition_point(|other| *other < span) as u32;
@@ -114,7 +118,8 @@ impl Model {
                 phrase: phrase(leaf),
             })
             .collect();
-        let cells = cell_spans.into_iter().map(row).collect();
+        let cells =
+            cell_spans.into_iter().map(|both| both.map(|(span, column)| (row(span), column))).collect();
         let pieces = self.tokenizer.encode(&utterance);
         Ok(Prepared { utterance, pieces, lattice, spans, leaves, cells })
     }
@@ -131,7 +136,11 @@ impl Model {
             let usages = &tables.usages[label * N_USAGES..][..N_USAGES];
             scores.extend(usages.iter().zip(&row[n..n + N_USAGES]).map(|(table, here)| base + table + here));
         }
-        let joins = prepared.cells.iter().map(|&row| logits[row as usize * width + n + N_USAGES]).collect();
+        let logit = |&(row, column): &(u32, u32)| match column {
+            NOWHERE => 0.0,
+            _ => logits[row as usize * width + column as usize],
+        };
+        let joins = prepared.cells.iter().map(|both| both.iter().map(logit).sum()).collect();
         (scores, joins)
     }
 
@@ -156,8 +165,10 @@ impl Model {
                 row[label] += total;
             }
         }
-        for (&row, g) in prepared.cells.iter().zip(&gradient.joins) {
-            logits[row as usize * width + n + N_USAGES] += g;
+        for (both, g) in prepared.cells.iter().zip(&gradient.joins) {
+            for &(row, column) in both.iter().filter(|(_, column)| *column != NOWHERE) {
+                logits[row as usize * width + column as usize] += g;
+            }
         }
         tables.rules.copy_from_slice(&gradient.rules);
         TypedGradient { logits, tables }

@@ -28,6 +28,32 @@ pub enum Search {
     Paper,
 }
 
+/// What a join is scored by, besides the rule that makes it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum JoinScores {
+    /// Nothing.
+    None,
+    /// The span it covers, scored as in the paper from both ends together.
+    Span,
+    /// Its first word and its last word, each on its own: how much something likes to begin here, and to end there. How
+    /// long the span is carries no weight.
+    #[default]
+    Ends,
+}
+
+impl JoinScores {
+    /// Columns of the network that it takes.
+    #[must_use]
+    pub const fn n_labels(self) -> usize {
+        match self {
+            Self::None => 0,
+            Self::Span => 1,
+            Self::Ends => 2,
+        }
+    }
+}
+
 /// How far apart the parts of one meaning may be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -52,8 +78,8 @@ pub struct Settings {
     pub implicit: bool,
     /// Most words under one predicate.
     pub max_words: usize,
-    /// Whether joins are also scored by the span they cover, as in the paper.
-    pub span_joins: bool,
+    /// What joins are scored by, besides the rule that makes them.
+    pub joins: JoinScores,
     /// Trees kept per span by the paper's search.
     pub beam: usize,
     /// Predicates in fewer training programs than this stand only where the lexicon has a phrase for them.
@@ -70,7 +96,7 @@ impl Default for Settings {
             discontinuity: Discontinuity::Open,
             implicit: false,
             max_words: 4,
-            span_joins: false,
+            joins: JoinScores::Ends,
             beam: 5,
             rare_below: 3,
             hidden: 250,

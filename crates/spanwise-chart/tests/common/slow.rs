@@ -254,7 +254,8 @@ impl<'a> Slow<'a> {
             }
         }
         let meaning = self.apply_as(terms, &function.meaning, argument);
-        let score = function.score + argument.score + self.rule(RuleKind::Apply, slots[slot], *result, side);
+        let kind = if slots.len() == 1 { RuleKind::Apply } else { RuleKind::Fill(slot as u8) };
+        let score = function.score + argument.score + self.rule(kind, slots[slot], *result, side);
         let filled = filled | 1 << slot;
         let kind = if filled.count_ones() as usize == slots.len() {
             Kind::Closed
