@@ -3,6 +3,7 @@
 //! Words go in, plain arrays of logits come out; training hands back their gradient. Nothing here knows a program.
 
 mod device;
+mod gelu;
 pub mod hub;
 mod network;
 mod params;

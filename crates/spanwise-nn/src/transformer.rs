@@ -2,7 +2,9 @@
 //! embeddings and to the attention scores.
 
 use crate::device::device;
+use crate::gelu::gelu;
 use crate::params::{Group, ParamId, Params, View};
+use crate::pretrained::config::MPNET_BUCKETS;
 use crate::pretrained::{Activation, Architecture, EncoderConfig, Weights, WeightsError};
 use crate::random::Random;
 use crate::tokenizer::Pieces;
@@ -21,8 +23,10 @@ pub(crate) struct Linear {
 }
 
 impl Linear {
-    fn forward<const D: usize>(self, view: &View, x: Tensor<D>) -> Tensor<D> {
-        module::linear(x, view.matrix(self.weight), Some(view.vector(self.bias)))
+    /// One row for each piece of the batch: with more dimensions, the general linear map of the backend at times
+    /// multiplies sequence by sequence, and backward makes a whole matrix of gradients for each of them.
+    fn forward(self, view: &View, x: Tensor<2>) -> Tensor<2> {
+        x.matmul(view.matrix(self.weight)) + view.vector(self.bias).unsqueeze()
     }
 }
 
@@ -33,14 +37,14 @@ struct Norm {
 }
 
 impl Norm {
-    fn forward(self, view: &View, x: Tensor<3>, epsilon: f64) -> Tensor<3> {
+    fn forward(self, view: &View, x: Tensor<2>, epsilon: f64) -> Tensor<2> {
         let (gain, bias) = (view.vector(self.gain), view.vector(self.bias));
         if !x.is_tracked() {
             return module::layer_norm(x, gain, Some(bias), epsilon);
         }
         // Written out, its backward pass is faster than that of the general one.
-        let centred = x.clone() - x.mean_dim(2);
-        let variance = (centred.clone() * centred.clone()).mean_dim(2);
+        let centred = x.clone() - x.mean_dim(1);
+        let variance = (centred.clone() * centred.clone()).mean_dim(1);
         centred / (variance + epsilon).sqrt() * gain.unsqueeze() + bias.unsqueeze()
     }
 }
@@ -195,6 +199,9 @@ impl Transformer {
                 norm: build.norm(&name("output.LayerNorm"), hidden)?,
             });
         }
+        if let Source::Weights(weights) = build.source {
+            weights.check_layers(config.layers)?;
+        }
         Ok(Self { config, words, positions, segments, ngrams, embedding_norm, relative, layers })
     }
 
@@ -234,7 +241,8 @@ impl Transformer {
         if let Some(id) = self.ngrams {
             x = x + self.ngram_means(view.matrix(id), batch, padded);
         }
-        self.embedding_norm.forward(view, x, self.config.layer_norm_eps)
+        let x = x.reshape([n * length, hidden]);
+        self.embedding_norm.forward(view, x, self.config.layer_norm_eps).reshape([n, length, hidden])
     }
 
     /// The mean embedding of each piece's character n-grams.
@@ -263,7 +271,11 @@ impl Transformer {
     /// What the relative distance of two pieces adds to their attention, `[1, heads, length, length]`.
     fn relative_bias(&self, view: &View, length: usize) -> Option<Tensor<4>> {
         let table = view.matrix(self.relative?);
-        let n_buckets = self.config.relative_buckets;
+        let n_buckets = match self.config.architecture {
+            // However long its table is.
+            Architecture::Mpnet => MPNET_BUCKETS,
+            _ => self.config.relative_buckets,
+        };
         let pairs = (0..length).flat_map(|from| (0..length).map(move |to| (from, to)));
         let buckets = pairs.map(|(from, to)| bucket(to as i64 - from as i64, n_buckets) as i64).collect();
         let bias = table.select(0, indices(buckets)).reshape([length, length, self.config.heads]);
@@ -274,7 +286,7 @@ impl Transformer {
     pub(crate) fn run(
         &self,
         view: &View,
-        mut x: Tensor<3>,
+        x: Tensor<3>,
         padded: &Padded,
         layers: std::ops::Range<usize>,
         dropout: &mut Option<Dropout>,
@@ -284,10 +296,12 @@ impl Transformer {
             (Some(bias), Some(mask)) => Some(bias + mask),
             (bias, mask) => bias.or(mask),
         };
+        let shape = x.dims();
+        let mut x = x.reshape([shape[0] * shape[1], shape[2]]);
         for layer in &self.layers[layers] {
-            x = layer.forward(view, x, bias.as_ref(), &self.config, dropout);
+            x = layer.forward(view, x, padded, bias.as_ref(), &self.config, dropout);
         }
-        x
+        x.reshape(shape)
     }
 }
 
@@ -311,15 +325,16 @@ impl Layer {
     fn forward(
         &self,
         view: &View,
-        x: Tensor<3>,
+        x: Tensor<2>,
+        padded: &Padded,
         bias: Option<&Tensor<4>>,
         config: &EncoderConfig,
         dropout: &mut Option<Dropout>,
-    ) -> Tensor<3> {
-        let [n, length, hidden] = x.dims();
+    ) -> Tensor<2> {
+        let (n, length, hidden) = (padded.n, padded.length, config.hidden);
         let size = hidden / config.heads;
         // [n, heads, length, size]
-        let heads = |x: Tensor<3>| x.reshape([n, length, config.heads, size]).swap_dims(1, 2);
+        let heads = |x: Tensor<2>| x.reshape([n, length, config.heads, size]).swap_dims(1, 2);
         let query = heads(self.query.forward(view, x.clone()) * (1.0 / (size as f64).sqrt()));
         let key = heads(self.key.forward(view, x.clone()));
         let value = heads(self.value.forward(view, x.clone()));
@@ -328,12 +343,12 @@ impl Layer {
             scores = scores + bias.clone();
         }
         let weights = Dropout::apply(dropout, activation::softmax(scores, 3));
-        let mixed = weights.matmul(value).swap_dims(1, 2).reshape([n, length, hidden]);
+        let mixed = weights.matmul(value).swap_dims(1, 2).reshape([n * length, hidden]);
         let mixed = Dropout::apply(dropout, self.output.forward(view, mixed));
         let x = self.attention_norm.forward(view, mixed + x, config.layer_norm_eps);
         let wide = self.up.forward(view, x.clone());
         let wide = match config.activation {
-            Activation::Gelu => activation::gelu(wide),
+            Activation::Gelu => gelu(wide),
             Activation::GeluTanh => activation::gelu_approximate(wide),
             Activation::Relu => activation::relu(wide),
         };

@@ -90,6 +90,19 @@ impl Network {
         }
     }
 
+    /// Keeps rectified units away from zero, where they have no derivative: half of them stay on, half off.
+    fn avoid_kinks(&mut self) {
+        let is_relu = self.encoder().activation == Activation::Relu;
+        let shapes = self.params.shapes();
+        let rectified =
+            |name: &str| name == "head.hidden.bias" || is_relu && name.ends_with("intermediate.dense.bias");
+        let ids: Vec<ParamId> = shapes.filter(|(_, name, ..)| rectified(name)).map(|(id, ..)| id).collect();
+        for id in ids {
+            let n = self.params.values(id).len();
+            self.params.set(id, (0..n).map(|at| if at % 2 == 0 { 4.0 } else { -4.0 }).collect());
+        }
+    }
+
     fn values(&self, name: &str) -> Vec<f64> {
         let (_, _, values) = self.params.named().find(|(found, ..)| *found == name).unwrap();
         values.into_iter().map(f64::from).collect()
@@ -225,8 +238,9 @@ fn what_the_frozen_layers_gave_can_be_kept() {
 
 #[test]
 fn gradients_are_those_of_finite_differences() {
-    const STEPS: [f32; 3] = [8e-3, 2e-3, 5e-4];
+    const STEP: f32 = 8e-3;
     for mut case in Case::all() {
+        case.network.avoid_kinks();
         let spans = case.spans();
         // A short and a long text: padding takes part.
         let chosen = [0, 1, 3];
@@ -259,23 +273,19 @@ fn gradients_are_those_of_finite_differences() {
                     loss(&case.network.logits(&items))
                 };
                 let found = f64::from(gradient[at]);
-                let mut error_of = |step: f32| {
-                    // Exact up to the fourth power of the step.
-                    let (near, far) =
-                        (loss_at(step) - loss_at(-step), loss_at(2.0 * step) - loss_at(-2.0 * step));
-                    let expected = (8.0 * near - far) / (12.0 * f64::from(step));
-                    (found - expected).abs() / expected.abs().max(1.0)
-                };
-                // A long step may cross where a unit is rectified, a short one suffers from rounding.
-                let error = STEPS.map(&mut error_of).into_iter().fold(f64::INFINITY, f64::min);
+                // Exact up to the fourth power of the step.
+                let near = loss_at(STEP) - loss_at(-STEP);
+                let far = loss_at(2.0 * STEP) - loss_at(-2.0 * STEP);
+                let expected = (8.0 * near - far) / (12.0 * f64::from(STEP));
+                let error = (found - expected).abs() / expected.abs().max(1.0);
                 worst = worst.max(error);
-                assert!(error < 5e-3, "{}: {name}[{at}] {found} {error}", case.name);
+                assert!(error < 1e-3, "{}: {name}[{at}] {found} {expected}", case.name);
             }
             case.network.params.set(id, original);
             // Biases of keys add the same to all scores of a query, which changes nothing.
             let is_key_bias = name.ends_with(".key.bias") || name.ends_with(".attn.k.bias");
             let largest = gradient.iter().fold(0.0f32, |largest, g| largest.max(g.abs()));
-            assert!(largest > 1e-2 || is_key_bias, "{}: {name} has a gradient of {largest}", case.name);
+            assert!(largest > 1e-3 || is_key_bias, "{}: {name} has a gradient of {largest}", case.name);
         }
         println!("{}: largest difference {worst:.1e}", case.name);
     }

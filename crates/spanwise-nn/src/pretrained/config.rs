@@ -15,6 +15,8 @@ const MAX_COUNT: usize = 10_000_000;
 const MAX_FILE: u64 = 4 << 20;
 /// MPNet counts positions from here: one past its padding index, which is always 1.
 const MPNET_POSITION_OFFSET: usize = 2;
+/// Buckets of distances that MPNet uses: `relative_attention_num_buckets` is only the length of the table.
+pub(crate) const MPNET_BUCKETS: usize = 32;
 
 /// Which transformer it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -182,7 +184,11 @@ impl EncoderConfig {
             layer_norm_eps: keys.number("layer_norm_eps", 1e-12)?,
             dropout: keys.number("hidden_dropout_prob", 0.1)?,
             position_offset: if mpnet { MPNET_POSITION_OFFSET } else { 0 },
-            relative_buckets: if mpnet { keys.count("relative_attention_num_buckets", Some(32))? } else { 0 },
+            relative_buckets: if mpnet {
+                keys.count("relative_attention_num_buckets", Some(MPNET_BUCKETS))?
+            } else {
+                0
+            },
             activation: keys.activation()?,
         };
         config.check(file)?;
@@ -209,7 +215,7 @@ impl EncoderConfig {
             ("intermediate_size", self.intermediate, 1),
             ("max_position_embeddings", self.max_positions, self.position_offset.saturating_add(2)),
             ("type_vocab_size", self.type_vocab, usize::from(self.architecture == Architecture::Bert)),
-            ("relative_attention_num_buckets", self.relative_buckets, if mpnet { 4 } else { 0 }),
+            ("relative_attention_num_buckets", self.relative_buckets, if mpnet { MPNET_BUCKETS } else { 0 }),
         ];
         for (key, found, least) in counts {
             if !(least..=MAX_COUNT).contains(&found) {
@@ -382,8 +388,8 @@ mod tests {
         let config = parse(&mpnet()).unwrap();
         assert_eq!((config.position_offset, config.relative_buckets, config.type_vocab), (2, 32, 0));
         assert_eq!(config.max_pieces(), 62);
-        let config = parse(&with(mpnet(), "relative_attention_num_buckets", json!(16))).unwrap();
-        assert_eq!(config.relative_buckets, 16);
+        let config = parse(&with(mpnet(), "relative_attention_num_buckets", json!(64))).unwrap();
+        assert_eq!(config.relative_buckets, 64);
     }
 
     #[test]
@@ -462,7 +468,7 @@ mod tests {
             let message = error(&with(bert(), key, value.clone()));
             assert!(message.contains(&format!("`{key}` is ")), "{key} {value}: {message}");
         }
-        for buckets in [0, 2, 31] {
+        for buckets in [0, 2, 16, 31, 33] {
             assert!(parse(&with(mpnet(), "relative_attention_num_buckets", json!(buckets))).is_err());
         }
     }

@@ -84,6 +84,7 @@ impl Pretrained {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{HeadConfig, Network};
     use spanwise_core::Utterance;
     use std::fs;
     use std::path::PathBuf;
@@ -200,5 +201,82 @@ mod tests {
         // More rows than pieces are common: tables are padded to round numbers.
         fs::write(&path, config.replace("\"vocab_size\": 113", "\"vocab_size\": 128")).unwrap();
         assert!(Pretrained::open(directory.path()).is_ok());
+    }
+
+    /// The tiny encoder `name` with `from` in its configuration replaced, as a network.
+    fn network_with(name: &str, from: &str, to: &str) -> Result<Network, PretrainedError> {
+        let directory = TempDir::new().unwrap();
+        for file in [CONFIG_NAME, weights::FILE_NAME, crate::tokenizer::FILE_NAME] {
+            fs::copy(data().join(name).join(file), directory.path().join(file)).unwrap();
+        }
+        let path = directory.path().join(CONFIG_NAME);
+        let config = fs::read_to_string(&path).unwrap();
+        assert!(config.contains(from));
+        fs::write(&path, config.replace(from, to)).unwrap();
+        let Pretrained { config, mut weights, .. } = Pretrained::open(directory.path())?;
+        let head = HeadConfig { hidden: 4, n_labels: 2 };
+        Ok(Network::pretrained(config, &mut weights, head, 99, 0)?)
+    }
+
+    #[test]
+    fn weights_that_do_not_fit_the_configuration_are_refused() {
+        assert!(network_with("tiny-bert", "", "").is_ok());
+        for (name, from, to, tensor, found, expected) in [
+            ("tiny-bert", "\"vocab_size\": 113", "\"vocab_size\": 128", "word_emb", "[113, 32]", "[128, 32]"),
+            ("tiny-bert", "\"hidden_size\": 32", "\"hidden_size\": 64", "word_emb", "[113, 32]", "[113, 64]"),
+            ("tiny-bert", "embeddings\": 64", "embeddings\": 32", "position_emb", "[64, 32]", "[32, 32]"),
+            ("tiny-bert", "type_vocab_size\": 2", "type_vocab_size\": 1", "token_type", "[2, 32]", "[1, 32]"),
+            ("tiny-bert", "ate_size\": 64", "ate_size\": 96", "intermediate.dense", "[64, 32]", "[96, 32]"),
+            ("tiny-mpnet", "heads\": 4", "heads\": 8", "relative_attention_bias", "[32, 4]", "[32, 8]"),
+            ("tiny-mpnet", "buckets\": 32", "buckets\": 64", "relative_attention_bias", "[32, 4]", "[64, 4]"),
+        ] {
+            let error = network_with(name, from, to).unwrap_err();
+            assert!(matches!(error, PretrainedError::Weights(WeightsError::Shape { .. })), "{error}");
+            let message = error.to_string();
+            for part in [tensor, found, expected, weights::FILE_NAME, "do not belong together"] {
+                assert!(message.contains(part), "{part}: {message}");
+            }
+        }
+    }
+
+    #[test]
+    fn another_number_of_layers_than_the_configuration_says_is_refused() {
+        let error = network_with("tiny-bert", "layers\": 3", "layers\": 4").unwrap_err();
+        assert!(matches!(error, PretrainedError::Weights(WeightsError::Missing { .. })), "{error}");
+        assert!(error.to_string().contains("encoder.layer.3."), "{error}");
+        let error = network_with("tiny-bert", "layers\": 3", "layers\": 2").unwrap_err();
+        assert!(
+            matches!(error, PretrainedError::Weights(WeightsError::Surplus { layers: 2, .. })),
+            "{error}"
+        );
+        assert!(error.to_string().contains("encoder.layer.2."), "{error}");
+    }
+
+    #[test]
+    fn another_architecture_than_that_of_the_weights_is_refused() {
+        for (name, from, to) in
+            [("tiny-bert", "\"bert\"", "\"mpnet\""), ("tiny-mpnet", "\"mpnet\"", "\"bert\"")]
+        {
+            let error = network_with(name, from, to).unwrap_err();
+            assert!(matches!(error, PretrainedError::Weights(WeightsError::Missing { .. })), "{error}");
+            assert!(error.to_string().contains("may not belong together"), "{error}");
+        }
+        let error = network_with("tiny-bert", "\"bert\"", "\"roberta\"").unwrap_err();
+        assert!(matches!(error, PretrainedError::Config(ConfigError::UnknownArchitecture { .. })), "{error}");
+        assert!(error.to_string().contains("`bert` or `mpnet`"), "{error}");
+    }
+
+    #[test]
+    fn a_value_that_is_no_number_is_refused() {
+        let directory = copy();
+        let path = directory.path().join(weights::FILE_NAME);
+        let mut bytes = fs::read(&path).unwrap();
+        let end = bytes.len();
+        bytes[end - 4..].copy_from_slice(&f32::NAN.to_le_bytes());
+        fs::write(&path, bytes).unwrap();
+        let Pretrained { config, mut weights, .. } = Pretrained::open(directory.path()).unwrap();
+        let error = Network::pretrained(config, &mut weights, HeadConfig { hidden: 4, n_labels: 2 }, 0, 0)
+            .unwrap_err();
+        assert!(matches!(error, WeightsError::NotFinite { .. }), "{error}");
     }
 }
