@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use spanwise_chart::derivation::BestChart;
 use spanwise_chart::gold::{GoldChart, Joins};
 use spanwise_chart::grammar::{Discontinuity, Options};
-use spanwise_chart::objective::{crf, cross_entropy, marginal, posterior};
+use spanwise_chart::objective::{Target, crf, crf_towards, cross_entropy, marginal, posterior};
 use spanwise_chart::outside::log_partition;
 use spanwise_chart::paper::{PaperScores, log_prob, n_spans};
 use spanwise_chart::typed::RuleValues;
@@ -32,6 +32,12 @@ fn by_program(case: &Case) -> BTreeMap<String, Vec<f64>> {
 fn log_sum(scores: impl Iterator<Item = f64> + Clone) -> f64 {
     let top = scores.clone().fold(f64::NEG_INFINITY, f64::max);
     top + scores.map(|score| (score - top).exp()).sum::<f64>().ln()
+}
+
+/// Expected counts of leaves over all derivations.
+fn free_counts(case: &Case) -> Vec<f32> {
+    let rules = RuleValues::new(&case.grammar, &case.rules);
+    spanwise_chart::outside::marginals(&case.input(), &rules).unwrap().1.leaves
 }
 
 fn random_paper_scores(case: &Case, rng: &mut Rng) -> Vec<f32> {
@@ -65,6 +71,51 @@ proptest! {
                 case.leaves[at] = old;
                 let slope = (high - low) / f64::from(up - down);
                 prop_assert!((slope - f64::from(found.gradient.leaves[at])).abs() < 3e-4, "{slope} {}", found.gradient.leaves[at]);
+            }
+        }
+    }
+
+    #[test]
+    fn the_best_gold_derivation_alone_and_gold_leaves_alone_lie_where_they_must(seed: u64) {
+        for mut case in repeated_cases(seed, Options::default()).into_iter().take(2) {
+            let programs = by_program(&case);
+            let Some((text, scores)) = programs.iter().next() else { continue };
+            let joins = if case.joins.is_empty() { Joins::None } else { Joins::Merges };
+            let gold = gold(&case, text, joins);
+            let loss = |case: &Case, target| {
+                let rules = RuleValues::new(&case.grammar, &case.rules);
+                crf_towards(&case.input(), &rules, &gold, target)
+            };
+            let total = log_sum(programs.values().flatten().copied());
+            let best = loss(&case, Target::Best).unwrap();
+            let top = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            prop_assert!((best.value - (total - top)).abs() < 1e-4, "{} {}", best.value, total - top);
+            // All leaves allowed is no restriction; none allowed leaves no derivation.
+            let n_leaves = case.lattice.leaves().len();
+            let (all, none) = (vec![true; n_leaves], vec![false; n_leaves]);
+            let free = loss(&case, Target::All).unwrap();
+            prop_assert_eq!(&loss(&case, Target::Leaves(&all)).unwrap(), &free);
+            prop_assert!(loss(&case, Target::Leaves(&none)).is_none());
+            prop_assert!(best.value >= free.value - 1e-4);
+            // The leaves of the best derivation alone: between it and everything.
+            let own: Vec<bool> = best
+                .gradient
+                .leaves
+                .chunks_exact(spanwise_chart::grammar::N_USAGES)
+                .zip(free_counts(&case).chunks_exact(spanwise_chart::grammar::N_USAGES))
+                .map(|(mine, all)| mine.iter().zip(all).any(|(mine, all)| all - mine > 0.5))
+                .collect();
+            let some = loss(&case, Target::Leaves(&own)).unwrap();
+            prop_assert!(some.value <= best.value + 1e-4 && some.value >= free.value - 1e-4);
+            for at in (0..case.leaves.len()).step_by(1 + case.leaves.len() / 6) {
+                let old = case.leaves[at];
+                case.leaves[at] = old + 0.01;
+                let (high, up) = (loss(&case, Target::Leaves(&own)).unwrap().value, case.leaves[at]);
+                case.leaves[at] = old - 0.01;
+                let (low, down) = (loss(&case, Target::Leaves(&own)).unwrap().value, case.leaves[at]);
+                case.leaves[at] = old;
+                let slope = (high - low) / f64::from(up - down);
+                prop_assert!((slope - f64::from(some.gradient.leaves[at])).abs() < 3e-4, "{slope}");
             }
         }
     }

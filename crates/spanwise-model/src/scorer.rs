@@ -6,8 +6,8 @@ use spanwise_chart::grammar::N_USAGES;
 use spanwise_chart::lattice::{ChartError, Gradient, Lattice, Leaf};
 use spanwise_chart::paper::{PaperError, PaperScores, n_spans, span_index};
 use spanwise_core::{Idx, Span, Utterance};
+use spanwise_lang::ConstantId;
 use spanwise_lang::lexicon::Source;
-use spanwise_lang::{ConstantId, Kind};
 use spanwise_nn::Pieces;
 
 /// How much a lexicon match counts by its number of words, times the learned weight.
@@ -260,10 +260,146 @@ impl Model {
         }
         TypedGradient { logits, tables }
     }
+}
 
-    /// Whether a constant is an entity.
-    #[must_use]
-    pub fn is_entity(&self, constant: ConstantId) -> bool {
-        matches!(self.domain.constants()[constant].kind, Kind::Entity(_))
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+    use super::*;
+    use crate::labels::Labels;
+    use crate::settings::{Search, Settings};
+    use spanwise_nn::pretrained::{Activation, Architecture, EncoderConfig};
+    use spanwise_nn::tokenizer::WordTable;
+    use spanwise_nn::{Network, Random, Tokenizer};
+
+    fn model(settings: Settings, rare: &[&str]) -> Model {
+        let domain = spanwise_domains::load::load("geo").unwrap();
+        let mut labels = Labels::new(&domain);
+        labels.set_rare(&rare.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
+        let words = WordTable::from_utterances([Utterance::new("what states border texas")].iter(), 1);
+        let tokenizer = Tokenizer::Words(words);
+        let config = EncoderConfig {
+            architecture: Architecture::Compact,
+            vocab_size: tokenizer.vocab_size(),
+            hidden: 8,
+            layers: 1,
+            heads: 2,
+            intermediate: 8,
+            max_positions: 64,
+            type_vocab: 0,
+            layer_norm_eps: 1e-5,
+            dropout: 0.0,
+            position_offset: 0,
+            relative_buckets: 32,
+            activation: Activation::Gelu,
+        };
+        let head = Model::head(&labels, &settings);
+        let network = Network::from_scratch(config, tokenizer.n_buckets(), head, 1).unwrap();
+        Model::new(domain, settings, labels, tokenizer, network)
+    }
+
+    fn dot(a: &[f32], b: &[f32]) -> f64 {
+        a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
+    }
+
+    fn random(n: usize, random: &mut Random) -> Vec<f32> {
+        (0..n).map(|_| random.normal()).collect()
+    }
+
+    fn random_tables(model: &Model, from: &mut Random) -> Tables {
+        Tables {
+            usages: random(model.tables.usages.len(), from),
+            rules: random(model.tables.rules.len(), from),
+            lexicon: from.normal(),
+            rare: from.normal(),
+        }
+    }
+
+    fn table_dot(a: &Tables, b: &Tables) -> f64 {
+        dot(&a.usages, &b.usages)
+            + dot(&a.rules, &b.rules)
+            + f64::from(a.lexicon * b.lexicon)
+            + f64::from(a.rare * b.rare)
+    }
+
+    /// Scores are linear in logits and tables, so the gradient must be the transposed map: `<g, A x> = <A' g, x>`.
+    #[test]
+    fn typed_gradients_are_the_transpose_of_typed_scores() {
+        for joins in [JoinScores::None, JoinScores::Span, JoinScores::Ends] {
+            let model = model(Settings { joins, ..Settings::default() }, &["largest", "longest"]);
+            let prepared =
+                model.prepare(Utterance::new("what is the largest state next to new york ?")).unwrap();
+            let mut from = Random::new(1, &[]);
+            let logits = random(prepared.spans.len() * model.network.head().n_labels, &mut from);
+            let tables = random_tables(&model, &mut from);
+            let (leaves, cells) = model.typed_scores(&prepared, &logits, &tables);
+            let gradient = Gradient {
+                leaves: random(leaves.len(), &mut from),
+                rules: random(tables.rules.len(), &mut from),
+                joins: random(cells.len(), &mut from),
+            };
+            let back = model.typed_gradient(&prepared, &gradient);
+            let forward = dot(&gradient.leaves, &leaves)
+                + dot(&gradient.joins, &cells)
+                + dot(&gradient.rules, &tables.rules);
+            let backward = dot(&back.logits, &logits) + table_dot(&back.tables, &tables);
+            assert!((forward - backward).abs() < 1e-2, "{joins:?}: {forward} {backward}");
+            assert_eq!(cells.is_empty(), joins == JoinScores::None);
+        }
+    }
+
+    #[test]
+    fn paper_gradients_are_the_transpose_of_paper_scores() {
+        let settings = Settings { search: Search::Paper, ..Settings::default() };
+        let model = model(settings, &[]);
+        let prepared = model.prepare_paper(Utterance::new("which states border texas ?")).unwrap();
+        let mut from = Random::new(2, &[]);
+        let logits = random(prepared.spans.len() * model.network.head().n_labels, &mut from);
+        let tables = random_tables(&model, &mut from);
+        let scores = model.paper_scores(&prepared, &logits, &tables).unwrap();
+        let n_categories = model.domain.constants().len() + 2;
+        let mut gradient = random(prepared.spans.len() * n_categories, &mut from);
+        let mut forward = 0.0;
+        for (row, &(start, end)) in prepared.spans.iter().enumerate() {
+            for (column, &score) in scores.row(Span::new(start, end)).iter().enumerate() {
+                let g = &mut gradient[row * n_categories + column];
+                // What may not stand there has no gradient.
+                if score == f32::NEG_INFINITY {
+                    *g = 0.0;
+                } else {
+                    forward += f64::from(*g) * f64::from(score);
+                }
+            }
+        }
+        let back = model.paper_gradient(&prepared, &gradient);
+        let backward = dot(&back.logits, &logits) + table_dot(&back.tables, &tables);
+        assert!((forward - backward).abs() < 1e-2, "{forward} {backward}");
+    }
+
+    #[test]
+    fn rare_predicates_stand_only_on_their_phrases_and_entities_share_a_label() {
+        let model = model(Settings::default(), &["longest"]);
+        let longest = model.domain.predicate("longest").unwrap();
+        let on = |text: &str| {
+            let prepared = model.prepare(Utterance::new(text)).unwrap();
+            let stands = |leaf: &&Leaf| leaf.constant == longest;
+            prepared
+                .lattice
+                .leaves()
+                .iter()
+                .filter(stands)
+                .map(|leaf| (leaf.start, leaf.end))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(on("rivers of great extent"), []);
+        assert_eq!(on("longest river"), [(0, 1)]);
+        let is_entity = |id| matches!(model.domain.constants()[id].kind, spanwise_lang::Kind::Entity(_));
+        let entity = |text: &str| {
+            let prepared = model.prepare(Utterance::new(text)).unwrap();
+            let leaf = prepared.lattice.leaves().iter().find(|leaf| is_entity(leaf.constant)).copied();
+            model.labels.of(leaf.unwrap().constant)
+        };
+        assert_eq!(entity("texas"), entity("ohio"));
+        assert_ne!(entity("texas"), entity("chicago"));
     }
 }
