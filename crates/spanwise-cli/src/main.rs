@@ -13,9 +13,12 @@ use std::process::ExitCode;
 /// Natural language to programs, with a tree over the words that explains every answer.
 #[derive(Parser)]
 #[command(name = "spanwise", version, propagate_version = true, max_term_width = 110)]
-#[command(after_help = "Examples:\n  spanwise check my-domain.toml train.jsonl\n  \
+#[command(
+    after_help = "Examples:\n  spanwise train geo-iid --data data --encoder encoders/all-MiniLM-L6-v2 --out runs/geo\n  \
+    spanwise parse runs/geo \"what states border texas\"\n  spanwise check my-domain.toml train.jsonl\n  \
     spanwise exec geo \"answer(capital(loc_2(stateid('texas'))))\"\n  \
-    spanwise data scan --out data/scan")]
+    spanwise data scan --out data/scan"
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -28,6 +31,8 @@ enum Command {
     Data(commands::data::Args),
     Bench(commands::bench::Args),
     Train(commands::train::Args),
+    Eval(commands::eval::Args),
+    Parse(commands::parse::Args),
 }
 
 fn main() -> ExitCode {
@@ -38,6 +43,8 @@ fn main() -> ExitCode {
         Command::Data(args) => commands::data::run(&args),
         Command::Bench(args) => commands::bench::run(&args),
         Command::Train(args) => commands::train::run(&args),
+        Command::Eval(args) => commands::eval::run(&args),
+        Command::Parse(args) => commands::parse::run(&args),
     };
     output::finish(outcome)
 }

@@ -1,5 +1,6 @@
 //! Training from programs, evaluation, and the directories of runs.
 
+pub mod bench;
 mod checkpoint;
 pub mod config;
 pub mod curves;

@@ -1,12 +1,15 @@
 //! `spanwise bench`: how fast things are, on this machine.
 
 mod chart;
+mod encoder;
+mod train;
 
 use crate::output::Done;
 use anyhow::Result;
 
 /// Measure speed.
 #[derive(clap::Args)]
+#[command(after_help = "Examples:\n  spanwise bench chart\n  spanwise bench encoder --model runs/geo")]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Command,
@@ -15,11 +18,15 @@ pub(crate) struct Args {
 #[derive(clap::Subcommand)]
 enum Command {
     Chart(chart::Args),
+    Encoder(encoder::Args),
+    Train(train::Args),
 }
 
 pub(crate) fn run(args: &Args) -> Result<Done> {
     match &args.command {
         Command::Chart(args) => chart::run(args)?,
+        Command::Encoder(args) => encoder::run(args)?,
+        Command::Train(args) => train::run(args)?,
     }
     Ok(Done::Well)
 }

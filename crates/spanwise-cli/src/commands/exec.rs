@@ -1,15 +1,16 @@
 //! `spanwise exec`: programs to denotations.
 
-use super::{DOMAIN_HELP, executor, load, read_text};
-use crate::output::{Done, WrongCall, say};
+use super::context::Context;
+use super::lines::{INPUT_BYTES, context_of, next_line, read_object, text_of, without_mark};
+use super::{DOMAIN_HELP, executor, load};
+use crate::output::{Done, say};
 use anyhow::{Context as _, Result};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use spanwise_domains::exec::{Denotation, ExecError, Executor};
 use spanwise_domains::load::Spec;
-use spanwise_domains::text::MAX_BYTES;
 use spanwise_lang::{Diagnostic, Domain, Terms};
-use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
-use std::path::{Path, PathBuf};
+use std::io::{self, BufReader, IsTerminal, Write};
+use std::path::PathBuf;
 
 /// Evaluate programs.
 ///
@@ -41,12 +42,6 @@ pub(crate) struct Args {
 
 /// Terms after which the store starts afresh, so that memory stays flat on endless input.
 const MAX_TERMS: usize = 1 << 20;
-/// Longest input line.
-const MAX_LINE_BYTES: usize = 64 << 20;
-/// Bytes that are read at once.
-const INPUT_BYTES: usize = 64 << 10;
-/// Most bytes of a file with scenes; those of CLEVR have some hundred millions.
-const MAX_SCENE_BYTES: u64 = 1 << 30;
 
 pub(crate) fn run(args: &Args) -> Result<Done> {
     let spec = Spec::parse(&args.domain);
@@ -88,46 +83,6 @@ pub(crate) fn run(args: &Args) -> Result<Done> {
         say(&format!("{} of {} programs could not be evaluated", runner.n_failed, runner.n));
     }
     Ok(if runner.n_failed == 0 { Done::Well } else { Done::WithFailures })
-}
-
-/// What programs are evaluated in when they bring nothing themselves, and the file it comes from.
-struct Context {
-    value: Value,
-    file: String,
-}
-
-impl Context {
-    fn read(path: &Path, index: Option<u64>) -> Result<Self> {
-        let file = path.display().to_string();
-        // What has no size may have no end.
-        let is_file = path.metadata().is_ok_and(|found| found.is_file());
-        let text = read_text(path, if is_file { MAX_SCENE_BYTES } else { MAX_BYTES })?;
-        let value = if text.trim_start().starts_with(['{', '[', '"']) {
-            let value = serde_json::from_str(&text).with_context(|| format!("{file} is not valid JSON"))?;
-            pick_scene(value, &file, index).map_err(WrongCall)?
-        } else {
-            Value::String(text.trim().to_owned())
-        };
-        Ok(Self { value, file })
-    }
-}
-
-/// The scene of a file with many that was asked for; a file without a list of them is a scene itself.
-fn pick_scene(mut value: Value, file: &str, index: Option<u64>) -> Result<Value, String> {
-    let scenes = match (value.get_mut("scenes").and_then(Value::as_array_mut), index) {
-        (Some(scenes), _) => scenes,
-        (None, Some(_)) => return Err(format!("{file} has no list `scenes` to take --index from")),
-        (None, None) => return Ok(value),
-    };
-    let at = match index {
-        Some(index) => scenes
-            .iter()
-            .position(|scene| scene.get("image_index").and_then(Value::as_u64) == Some(index))
-            .ok_or_else(|| format!("{file} has no scene with `image_index` {index}"))?,
-        None if scenes.len() == 1 => 0,
-        None => return Err(format!("{file} has {} scenes: pick one with --index", scenes.len())),
-    };
-    Ok(scenes.swap_remove(at))
 }
 
 /// Why a program has no denotation.
@@ -204,8 +159,7 @@ impl Runner<'_> {
             if !next_line(&mut input, &mut line).context("cannot read standard input")? {
                 break;
             }
-            let text = if number == 1 { line.strip_prefix("\u{feff}".as_bytes()) } else { None };
-            let text = text.unwrap_or(&line);
+            let text = without_mark(&line, number);
             if !text.iter().all(u8::is_ascii_whitespace) {
                 writeln!(out, "{}", self.line(text, number))?;
             }
@@ -219,34 +173,16 @@ impl Runner<'_> {
             self.n_failed += 1;
             json!({ "program": null, "denotation": null, "error": format!("line {number}: {message}") })
         };
-        if line.len() > MAX_LINE_BYTES {
-            return fail(format!("longer than {MAX_LINE_BYTES} bytes"));
-        }
-        let Ok(text) = std::str::from_utf8(line) else { return fail("not valid UTF-8".to_owned()) };
-        let object: Map<String, Value> = match serde_json::from_str(text) {
+        let object = match text_of(line).and_then(|text| read_object(text, "program")) {
             Ok(object) => object,
-            Err(error) => return fail(format!("expected a JSON object with the field `program` ({error})")),
+            Err(message) => return fail(message),
         };
         let Some(program) = object.get("program").and_then(Value::as_str) else {
             return fail("expected a text in the field `program`".to_owned());
         };
-        let field = |name: &str| object.get(name).filter(|value| !value.is_null());
-        let context = field("context").or_else(|| field("scene"));
+        let context = context_of(&object);
         answer(program, self.evaluate(program, context))
     }
-}
-
-/// Reads a line without its end; `false` when there is none. Of a line that is too long the first
-/// [`MAX_LINE_BYTES`] and one more are kept, and the rest is passed over.
-fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
-    line.clear();
-    let n_read = input.by_ref().take(MAX_LINE_BYTES as u64 + 1).read_until(b'\n', line)?;
-    if line.last() == Some(&b'\n') {
-        line.pop();
-    } else if n_read > MAX_LINE_BYTES {
-        input.skip_until(b'\n')?;
-    }
-    Ok(n_read > 0)
 }
 
 fn answer(program: &str, outcome: Result<Denotation, Fault>) -> Value {

@@ -2,8 +2,12 @@
 
 pub(crate) mod bench;
 pub(crate) mod check;
+mod context;
 pub(crate) mod data;
+pub(crate) mod eval;
 pub(crate) mod exec;
+mod lines;
+pub(crate) mod parse;
 pub(crate) mod train;
 
 use crate::output::WrongCall;
@@ -14,6 +18,7 @@ use spanwise_domains::load::{LoadError, Spec};
 use spanwise_domains::text::{self, TextError};
 use spanwise_lang::Domain;
 use spanwise_lang::domain::ExecutorChoice;
+use spanwise_model::{ModelError, Parser};
 use std::path::Path;
 
 /// Help text shared by every argument that names a domain.
@@ -42,6 +47,16 @@ fn executor(domain: &Domain, spec: Spec<'_>) -> Result<Box<dyn Executor>> {
     executor.ok_or_else(|| {
         let name = domain.name();
         WrongCall(format!("the domain {name} has no [executor], so its programs have no value")).into()
+    })
+}
+
+/// The model in a directory; one that is not there makes the call wrong.
+pub(crate) fn parser(directory: &Path) -> Result<Parser> {
+    // Its executor may be a process of its own.
+    signals::stop_executors();
+    Parser::load(directory).map_err(|error| match error {
+        ModelError::Missing { .. } => WrongCall(error.to_string()).into(),
+        _ => error.into(),
     })
 }
 

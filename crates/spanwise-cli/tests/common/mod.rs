@@ -44,6 +44,15 @@ pub(crate) const LAMPS_TABLE: &str = "name\taliases\ndesk\treading\nhall\t\n";
 pub(crate) const TINY: &str =
     "name = \"tiny\"\ntypes = [\"A\"]\n[root]\ntypes = [\"A\"]\n[constants]\nx = \"A\"\nf = \"A -> A\"\n";
 
+/// A language of lamps with a table, examples and a configuration: all that a run needs.
+pub(crate) const TOY: &[(&str, &str)] = &[
+    ("lamps.toml", include_str!("../../../spanwise-train/tests/toy/lamps.toml")),
+    ("lamps.tsv", include_str!("../../../spanwise-train/tests/toy/lamps.tsv")),
+    ("run.toml", include_str!("../../../spanwise-train/tests/toy/run.toml")),
+    ("train.jsonl", include_str!("../../../spanwise-train/tests/toy/train.jsonl")),
+    ("dev.jsonl", include_str!("../../../spanwise-train/tests/toy/dev.jsonl")),
+];
+
 /// A folder of its own, gone at the end of the test.
 pub(crate) struct Room {
     dir: tempfile::TempDir,
@@ -59,6 +68,13 @@ impl Room {
         let room = Self::new();
         room.write("lamps.toml", LAMPS);
         room.write("lamps.tsv", LAMPS_TABLE);
+        room
+    }
+
+    /// A room with the files of [`TOY`].
+    pub(crate) fn with_toy() -> Self {
+        let room = Self::new();
+        TOY.iter().for_each(|(name, text)| room.write(name, text));
         room
     }
 
@@ -88,6 +104,20 @@ impl Room {
             entries.map(|it| it.unwrap().file_name().to_string_lossy().into_owned()).collect();
         names.sort();
         names
+    }
+
+    /// The bytes of a file.
+    pub(crate) fn bytes(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// A shell command in this folder; `$SPANWISE` is the binary.
+    #[cfg(unix)]
+    pub(crate) fn shell(&self, script: &str) -> Call {
+        let mut command = Command::new("sh");
+        let spanwise = env!("CARGO_BIN_EXE_spanwise");
+        command.args(["-c", script]).env("SPANWISE", spanwise).current_dir(self.dir.path());
+        Call { command, input: Vec::new(), stdout: None }
     }
 
     /// The command with these arguments, run in this folder.
@@ -129,6 +159,11 @@ impl Call {
 
     pub(crate) fn arg(mut self, arg: impl AsRef<std::ffi::OsStr>) -> Self {
         self.command.arg(arg);
+        self
+    }
+
+    pub(crate) fn env(mut self, name: &str, value: impl AsRef<std::ffi::OsStr>) -> Self {
+        self.command.env(name, value);
         self
     }
 
@@ -244,6 +279,13 @@ pub(crate) fn example(utterance: &str, program: &str) -> String {
     serde_json::json!({ "utterance": utterance, "program": program }).to_string() + "\n"
 }
 
+/// Sends a signal to a child, by the name that `kill` knows it by.
+#[cfg(unix)]
+pub(crate) fn signal(child: &Child, name: &str) {
+    let status = Command::new("kill").args([&format!("-{name}"), &child.id().to_string()]).status();
+    assert!(status.unwrap().success());
+}
+
 /// Whether a test must be left out because Python is not there, which is then said.
 pub(crate) fn no_python() -> bool {
     let found = Command::new("python3").arg("--version").stdout(Stdio::null()).status();
@@ -264,7 +306,7 @@ pub(crate) fn releases() -> Option<&'static Path> {
     Some(folder)
 }
 
-fn skipped(why: &str) {
+pub(crate) fn skipped(why: &str) {
     // Straight to the stream: what the print macros write is hidden when a test passes.
-    let _ = writeln!(std::io::stderr(), "skipped: {why}");
+    let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
 }

@@ -1,0 +1,51 @@
+//! What programs are evaluated in, from a file.
+
+use super::read_text;
+use crate::output::WrongCall;
+use anyhow::{Context as _, Result};
+use serde_json::Value;
+use spanwise_domains::text::MAX_BYTES;
+use std::path::Path;
+
+/// Most bytes of a file with scenes; those of CLEVR have some hundred millions.
+const MAX_SCENE_BYTES: u64 = 1 << 30;
+
+/// What programs are evaluated in when they bring nothing themselves, and the file it comes from.
+pub(crate) struct Context {
+    pub(crate) value: Value,
+    pub(crate) file: String,
+}
+
+impl Context {
+    pub(crate) fn read(path: &Path, index: Option<u64>) -> Result<Self> {
+        let file = path.display().to_string();
+        // What has no size may have no end.
+        let is_file = path.metadata().is_ok_and(|found| found.is_file());
+        let text = read_text(path, if is_file { MAX_SCENE_BYTES } else { MAX_BYTES })?;
+        let value = if text.trim_start().starts_with(['{', '[', '"']) {
+            let value = serde_json::from_str(&text).with_context(|| format!("{file} is not valid JSON"))?;
+            pick_scene(value, &file, index).map_err(WrongCall)?
+        } else {
+            Value::String(text.trim().to_owned())
+        };
+        Ok(Self { value, file })
+    }
+}
+
+/// The scene of a file with many that was asked for; a file without a list of them is a scene itself.
+fn pick_scene(mut value: Value, file: &str, index: Option<u64>) -> Result<Value, String> {
+    let scenes = match (value.get_mut("scenes").and_then(Value::as_array_mut), index) {
+        (Some(scenes), _) => scenes,
+        (None, Some(_)) => return Err(format!("{file} has no list `scenes` to take --index from")),
+        (None, None) => return Ok(value),
+    };
+    let at = match index {
+        Some(index) => scenes
+            .iter()
+            .position(|scene| scene.get("image_index").and_then(Value::as_u64) == Some(index))
+            .ok_or_else(|| format!("{file} has no scene with `image_index` {index}"))?,
+        None if scenes.len() == 1 => 0,
+        None => return Err(format!("{file} has {} scenes: pick one with --index", scenes.len())),
+    };
+    Ok(scenes.swap_remove(at))
+}

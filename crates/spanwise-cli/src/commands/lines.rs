@@ -1,0 +1,224 @@
+//! Lines of standard input, one by one or in windows.
+
+use serde_json::{Map, Value};
+use std::collections::VecDeque;
+use std::io::{self, BufRead, BufReader, Read};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Longest input line.
+pub(crate) const MAX_LINE_BYTES: usize = 64 << 20;
+/// Bytes that are read at once.
+pub(crate) const INPUT_BYTES: usize = 64 << 10;
+/// Most lines of a window.
+pub(crate) const WINDOW: usize = 256;
+/// Bytes after which a window is full.
+const WINDOW_BYTES: usize = 16 << 20;
+/// How long a window waits for one more line.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// Reads a line without its end; `false` when there is none. Of a line that is too long the first
+/// [`MAX_LINE_BYTES`] and one more are kept, and the rest is passed over.
+pub(crate) fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
+    line.clear();
+    let n_read = input.by_ref().take(MAX_LINE_BYTES as u64 + 1).read_until(b'\n', line)?;
+    if line.last() == Some(&b'\n') {
+        line.pop();
+    } else if n_read > MAX_LINE_BYTES {
+        input.skip_until(b'\n')?;
+    }
+    Ok(n_read > 0)
+}
+
+/// The line without the byte order mark that the first one may have.
+pub(crate) fn without_mark(line: &[u8], number: usize) -> &[u8] {
+    let text = if number == 1 { line.strip_prefix("\u{feff}".as_bytes()) } else { None };
+    text.unwrap_or(line)
+}
+
+/// A line as text, or why it is none.
+pub(crate) fn text_of(line: &[u8]) -> Result<&str, String> {
+    if line.len() > MAX_LINE_BYTES {
+        return Err(format!("longer than {MAX_LINE_BYTES} bytes"));
+    }
+    std::str::from_utf8(line).map_err(|_| "not valid UTF-8".to_owned())
+}
+
+/// A line as a JSON object, or why it is none; it should have a field `wanted`.
+pub(crate) fn read_object(text: &str, wanted: &str) -> Result<Map<String, Value>, String> {
+    serde_json::from_str(text)
+        .map_err(|error| format!("expected a JSON object with the field `{wanted}` ({error})"))
+}
+
+/// What the program of a line is evaluated in: its `context` or `scene`.
+pub(crate) fn context_of(object: &Map<String, Value>) -> Option<&Value> {
+    let field = |name: &str| object.get(name).filter(|value| !value.is_null());
+    field("context").or_else(|| field("scene"))
+}
+
+/// Lines that a thread of its own reads ahead, by at most a window.
+pub(crate) struct Windows {
+    queue: Arc<Queue>,
+}
+
+#[derive(Default)]
+struct Queue {
+    state: Mutex<Waiting>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Waiting {
+    lines: VecDeque<Vec<u8>>,
+    n_bytes: usize,
+    /// The input has ended, well or not.
+    end: Option<Result<(), io::Error>>,
+}
+
+impl Waiting {
+    fn is_full(&self) -> bool {
+        self.lines.len() >= WINDOW || self.n_bytes >= WINDOW_BYTES
+    }
+}
+
+impl Queue {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        // Nobody panics while holding it, and what is inside would be whole anyway.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn fill(&self, mut input: impl BufRead) {
+        loop {
+            let mut line = Vec::new();
+            let read = next_line(&mut input, &mut line);
+            let mut waiting = self.lock();
+            while waiting.is_full() {
+                waiting = self.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+            }
+            match read {
+                Ok(true) => {
+                    waiting.n_bytes += line.len();
+                    waiting.lines.push_back(line);
+                }
+                ended => waiting.end = Some(ended.map(drop)),
+            }
+            let is_over = waiting.end.is_some();
+            drop(waiting);
+            self.changed.notify_all();
+            if is_over {
+                return;
+            }
+        }
+    }
+}
+
+impl Windows {
+    /// Starts to read. The thread ends with the input, or with the program.
+    pub(crate) fn new(input: impl Read + Send + 'static) -> Self {
+        let queue = Arc::new(Queue::default());
+        let filled = Arc::clone(&queue);
+        std::thread::spawn(move || filled.fill(BufReader::with_capacity(INPUT_BYTES, input)));
+        Self { queue }
+    }
+
+    /// The next lines: as many as make a window, fewer where the input pauses, none at its end.
+    ///
+    /// # Errors
+    /// As reading has it, after all lines that came before.
+    pub(crate) fn next(&mut self) -> io::Result<Vec<Vec<u8>>> {
+        let mut waiting = self.queue.lock();
+        while waiting.lines.is_empty() && waiting.end.is_none() {
+            waiting = self.queue.changed.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+        }
+        let mut n_seen = waiting.lines.len();
+        let mut deadline = Instant::now() + PAUSE;
+        while !waiting.is_full() && waiting.end.is_none() {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            let (next, _) =
+                self.queue.changed.wait_timeout(waiting, left).unwrap_or_else(PoisonError::into_inner);
+            waiting = next;
+            if waiting.lines.len() > n_seen {
+                n_seen = waiting.lines.len();
+                deadline = Instant::now() + PAUSE;
+            }
+        }
+        let lines: Vec<Vec<u8>> = waiting.lines.drain(..).collect();
+        waiting.n_bytes = 0;
+        let end = if lines.is_empty() { waiting.end.take() } else { None };
+        drop(waiting);
+        self.queue.changed.notify_all();
+        end.unwrap_or(Ok(())).map(|()| lines)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn windows_hold_all_lines_in_order_and_end_with_an_empty_one() {
+        let text: String = (0..1000).map(|at| format!("line {at}\n")).collect();
+        let mut windows = Windows::new(io::Cursor::new(text));
+        let mut all = Vec::new();
+        loop {
+            let window = windows.next().unwrap();
+            assert!(window.len() <= WINDOW);
+            if window.is_empty() {
+                break;
+            }
+            all.extend(window);
+        }
+        let expected: Vec<Vec<u8>> = (0..1000).map(|at| format!("line {at}").into_bytes()).collect();
+        assert_eq!(all, expected);
+    }
+
+    #[test]
+    fn a_pause_closes_a_window() {
+        let (reader, mut writer) = io::pipe().unwrap();
+        let mut windows = Windows::new(reader);
+        writer.write_all(b"one\ntwo\nhal").unwrap();
+        let mut got = Vec::new();
+        while got.len() < 2 {
+            got.extend(windows.next().unwrap());
+        }
+        assert_eq!(got, [b"one".to_vec(), b"two".to_vec()]);
+        writer.write_all(b"f\n").unwrap();
+        assert_eq!(windows.next().unwrap(), [b"half".to_vec()]);
+        drop(writer);
+        assert!(windows.next().unwrap().is_empty());
+    }
+
+    #[test]
+    fn the_reader_waits_when_a_window_is_full() {
+        let long = vec![b'x'; WINDOW_BYTES / 2];
+        let text = [long.as_slice(), b"\n"].concat().repeat(20);
+        let mut windows = Windows::new(io::Cursor::new(text));
+        let mut n = 0;
+        loop {
+            let window = windows.next().unwrap();
+            assert!(window.len() <= 3, "{}", window.len());
+            if window.is_empty() {
+                break;
+            }
+            n += window.len();
+        }
+        assert_eq!(n, 20);
+    }
+
+    #[test]
+    fn an_error_comes_after_the_lines_before_it() {
+        struct Broken;
+        impl Read for Broken {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                Err(io::Error::other("no more"))
+            }
+        }
+        let mut windows = Windows::new(io::Cursor::new("one\n").chain(Broken));
+        assert_eq!(windows.next().unwrap().len(), 1);
+        assert_eq!(windows.next().unwrap_err().to_string(), "no more");
+    }
+}

@@ -1,0 +1,192 @@
+//! `spanwise parse`: utterances to programs and answers.
+
+mod reply;
+
+use super::context::Context;
+use super::lines::{Windows, context_of, read_object, text_of, without_mark};
+use super::parser;
+use crate::output::{Done, say};
+use anyhow::{Context as _, Result};
+use rayon::prelude::*;
+use serde_json::{Value, json};
+use spanwise_core::Utterance;
+use spanwise_model::{Details, Outcome, Parser};
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+
+/// Turn utterances into programs and answers.
+///
+/// With texts as arguments, prints for each the program, its answer, how sure the model is, and the tree over the words
+/// that gives the program. Without, reads lines from standard input: JSON objects with `utterance` (or `question`) and
+/// optionally `context` (or `scene`), or plain text, one utterance a line. Writes one JSON object for each line, in
+/// order: `utterance`, `program`, `denotation`, `probability`, `score`, `tree`, `alternatives` and `tokens`. A `program`
+/// that is null comes with a `reason`, an answer that could not be computed with an `error`. The `start` and `end` of
+/// tokens count characters (Unicode code points) of the utterance, `span` counts tokens. A line that is no utterance
+/// gives an object with `line` and `error`, the rest goes on, and the exit code is 1 in the end.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  spanwise parse runs/geo \"what states border texas\"\n  \
+    spanwise parse runs/geo --k 3 --json \"what is the capital of ohio\"\n  \
+    spanwise parse runs/geo < questions.txt > answers.jsonl")]
+pub(crate) struct Args {
+    /// The model directory
+    model: PathBuf,
+    /// Utterances to parse instead of reading standard input
+    texts: Vec<String>,
+    /// Give up to N other programs too, the most probable first
+    #[arg(long = "k", value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=100))]
+    alternatives: u16,
+    /// What programs are evaluated in where a line brings nothing: a file with a scene
+    #[arg(long, value_name = "FILE")]
+    context: Option<PathBuf>,
+    /// Which scene of a file with many (`scenes`) to take, by its `image_index`
+    #[arg(long, value_name = "N", requires = "context")]
+    index: Option<u64>,
+    /// Print JSON for texts given as arguments too
+    #[arg(long)]
+    json: bool,
+}
+
+/// Utterances that go through the network together.
+const BATCH: usize = 32;
+/// Longest utterance. Lines may be longer: they can hold a scene.
+const MAX_UTTERANCE_BYTES: usize = 1 << 20;
+
+pub(crate) fn run(args: &Args) -> Result<Done> {
+    let context = args.context.as_ref().map(|path| Context::read(path, args.index)).transpose()?;
+    let parser = parser(&args.model)?;
+    let worker = Worker {
+        parser: &parser,
+        details: Details { alternatives: args.alternatives.into(), provenance: true },
+        context: context.map(|context| context.value),
+    };
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    if args.texts.is_empty() {
+        return worker.stream(&mut out);
+    }
+    for (at, text) in args.texts.iter().enumerate() {
+        let asked = Asked { utterance: Utterance::new(text.as_str()), context: None };
+        let outcome = parser.parse_with(asked.utterance.clone(), worker.details);
+        if args.json {
+            writeln!(out, "{}", worker.reply(&asked, &outcome))?;
+        } else {
+            if at > 0 {
+                writeln!(out)?;
+            }
+            let context = worker.context.as_ref();
+            out.write_all(reply::for_people(&parser, &outcome, context).as_bytes())?;
+        }
+        out.flush()?;
+    }
+    Ok(Done::Well)
+}
+
+/// A line that is an utterance.
+struct Asked {
+    utterance: Utterance,
+    context: Option<Value>,
+}
+
+impl Asked {
+    /// Reads a line: a JSON object, or an utterance as it is.
+    fn read(line: &[u8]) -> Result<Self, String> {
+        let text = text_of(line)?;
+        let text = text.strip_suffix('\r').unwrap_or(text);
+        let (text, context) = if text.trim_start().starts_with('{') {
+            let mut object = read_object(text, "utterance")?;
+            let context = context_of(&object).cloned();
+            let field = |name: &&str| object.get(*name).is_some_and(|value| !value.is_null());
+            let name = ["utterance", "question"].into_iter().find(field);
+            match name.and_then(|name| object.remove(name)) {
+                Some(Value::String(text)) => (text, context),
+                _ => return Err("expected a text in the field `utterance` or `question`".to_owned()),
+            }
+        } else {
+            (text.to_owned(), None)
+        };
+        if text.len() > MAX_UTTERANCE_BYTES {
+            return Err(format!(
+                "the utterance is longer than {MAX_UTTERANCE_BYTES} bytes; expected one utterance a line"
+            ));
+        }
+        Ok(Self { utterance: Utterance::new(text), context })
+    }
+}
+
+struct Worker<'a> {
+    parser: &'a Parser,
+    details: Details,
+    context: Option<Value>,
+}
+
+impl Worker<'_> {
+    fn reply(&self, asked: &Asked, outcome: &Outcome) -> String {
+        reply::as_json(self.parser, outcome, asked.context.as_ref().or(self.context.as_ref()))
+    }
+
+    /// Answers standard input window by window, so that memory does not grow with it.
+    fn stream(&self, out: &mut dyn Write) -> Result<Done> {
+        let stdin = io::stdin();
+        if stdin.is_terminal() {
+            say("reading utterances from the terminal, one a line; end with Ctrl-D");
+        }
+        let mut windows = Windows::new(stdin);
+        let (mut number, mut n_failed) = (0, 0);
+        loop {
+            let lines = windows.next().context("cannot read standard input")?;
+            if lines.is_empty() {
+                break;
+            }
+            let asked = lines.into_iter().map(|line| {
+                number += 1;
+                Asked::read(without_mark(&line, number)).map_err(|error| (number, error))
+            });
+            for reply in self.window(asked.collect()) {
+                match reply {
+                    Ok(reply) => writeln!(out, "{reply}")?,
+                    Err((line, error)) => {
+                        n_failed += 1;
+                        writeln!(out, "{}", json!({ "line": line, "error": error }))?;
+                    }
+                }
+            }
+            // Whoever sends the next line may be waiting for this.
+            out.flush()?;
+        }
+        if n_failed > 0 {
+            say(&format!("{n_failed} of {number} lines could not be read"));
+        }
+        Ok(if n_failed == 0 { Done::Well } else { Done::WithFailures })
+    }
+
+    /// Answers in the order of the lines. Utterances of similar length share a batch, batches run in parallel.
+    fn window(&self, asked: Vec<Result<Asked, BadLine>>) -> Vec<Result<String, BadLine>> {
+        let n_words = |at: &usize| asked[*at].as_ref().map_or(0, |asked| asked.utterance.len());
+        let mut order: Vec<usize> = (0..asked.len()).filter(|&at| asked[at].is_ok()).collect();
+        order.sort_by_key(n_words);
+        let size = order.len().div_ceil(rayon::current_num_threads()).clamp(1, BATCH);
+        let replies: Vec<(usize, String)> = order
+            .par_chunks(size)
+            .flat_map_iter(|batch| {
+                let batch: Vec<(usize, &Asked)> =
+                    batch.iter().filter_map(|&at| Some((at, asked[at].as_ref().ok()?))).collect();
+                let utterances = batch.iter().map(|(_, asked)| asked.utterance.clone()).collect();
+                let outcomes = self.parser.parse_batch(utterances, self.details);
+                let replies: Vec<(usize, String)> = batch
+                    .iter()
+                    .zip(outcomes)
+                    .map(|((at, asked), outcome)| (*at, self.reply(asked, &outcome)))
+                    .collect();
+                replies
+            })
+            .collect();
+        let mut window: Vec<Result<String, BadLine>> =
+            asked.into_iter().map(|asked| asked.map(|_| String::new())).collect();
+        for (at, reply) in replies {
+            window[at] = Ok(reply);
+        }
+        window
+    }
+}
+
+/// The number of a line, and what is wrong with it.
+type BadLine = (usize, String);

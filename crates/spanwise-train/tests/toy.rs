@@ -1,0 +1,133 @@
+//! Training through the library, on a small language of lamps.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use spanwise_domains::data;
+use spanwise_train::evaluate::evaluate;
+use spanwise_train::metrics::{Judge, Report};
+use spanwise_train::{Config, Event, TrainError, Trained, train};
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+const TOY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/toy");
+
+fn config(settings: &[&str]) -> Config {
+    let settings: Vec<String> = settings.iter().map(|&setting| setting.to_owned()).collect();
+    let mut config = Config::read(&format!("{TOY}/run.toml"), &settings).unwrap();
+    config.domain = format!("{TOY}/lamps.toml");
+    config
+}
+
+fn run(
+    config: &Config,
+    out: &Path,
+    resume: bool,
+    mut watch: impl FnMut(Event<'_>) -> ControlFlow<()>,
+) -> Result<Trained, TrainError> {
+    train(config, Path::new(TOY), None, out, resume, &mut watch)
+}
+
+fn go_on(_: Event<'_>) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+fn exact_match(trained: &Trained, file: &str) -> f64 {
+    let examples = data::read(&Path::new(TOY).join(file)).unwrap();
+    let judge = Judge::with_executor(&trained.parser.model().domain, None);
+    let judged = evaluate(&trained.parser, &judge, &examples, &|_| {});
+    Report::new(&judged).exact_match.unwrap()
+}
+
+fn files(out: &Path) -> [Vec<u8>; 2] {
+    ["metrics.jsonl", "weights.safetensors"].map(|name| fs::read(out.join(name)).unwrap())
+}
+
+#[test]
+fn every_way_to_train_with_exact_search_learns_the_toy() {
+    for settings in [&[][..], &["training.objective=hard-em"], &["training.patience=12"]] {
+        let out = tempfile::tempdir().unwrap();
+        let trained = run(&config(settings), out.path(), false, go_on).unwrap();
+        assert_eq!(exact_match(&trained, "train.jsonl"), 100.0, "{settings:?}");
+    }
+}
+
+#[test]
+fn the_search_of_the_paper_trains_too() {
+    let out = tempfile::tempdir().unwrap();
+    let settings =
+        ["model.search=paper", "training.objective=marginal", "training.epochs=3", "training.augment_from=0"];
+    let trained = run(&config(&settings), out.path(), false, go_on).unwrap();
+    assert!(exact_match(&trained, "train.jsonl") >= 0.0);
+}
+
+#[test]
+fn events_come_in_order_and_count_what_is_done() {
+    let out = tempfile::tempdir().unwrap();
+    let mut seen = Vec::new();
+    run(&config(&["training.epochs=2", "training.augment_from=0"]), out.path(), false, |event| {
+        seen.push(match event {
+            Event::Data { n_train, left_out, n_dev, n_trained } => {
+                assert!(left_out.is_empty() && n_trained > 1000);
+                format!("data {n_train} {n_dev}")
+            }
+            Event::Step { epoch, epochs, step, steps, loss } => {
+                assert!(loss.is_finite());
+                format!("step {epoch}/{epochs} {step}/{steps}")
+            }
+            Event::Epoch { row } => format!("epoch {}", row["epoch"]),
+            Event::Cache { .. } => "cache".to_owned(),
+            Event::Resumed { epoch } => format!("resumed {epoch}"),
+        });
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    let steps = |epoch: usize| (1..=5).map(move |step| format!("step {epoch}/2 {step}/5"));
+    let mut expected = vec!["data 35 4".to_owned()];
+    expected.extend(steps(1));
+    expected.push("epoch 1".to_owned());
+    expected.extend(steps(2));
+    expected.push("epoch 2".to_owned());
+    assert_eq!(seen, expected);
+}
+
+#[test]
+fn a_run_that_was_stopped_in_any_epoch_continues_to_the_same_result() {
+    for patience in ["training.patience=0", "training.patience=9"] {
+        let config = config(&["training.epochs=6", patience]);
+        let whole = tempfile::tempdir().unwrap();
+        run(&config, whole.path(), false, go_on).unwrap();
+        let out = tempfile::tempdir().unwrap();
+        let mut n_stops = 0;
+        loop {
+            // Stop in the middle of every epoch that begins, after one was finished.
+            let mut is_done = false;
+            let outcome = run(&config, out.path(), n_stops > 0, |event| match event {
+                Event::Epoch { .. } => {
+                    is_done = true;
+                    ControlFlow::Continue(())
+                }
+                Event::Step { step: 2, .. } if is_done => ControlFlow::Break(()),
+                _ => ControlFlow::Continue(()),
+            });
+            match outcome {
+                Ok(_) => break,
+                Err(TrainError::Stopped { .. }) => n_stops += 1,
+                Err(error) => panic!("{error}"),
+            }
+        }
+        assert!(n_stops >= 4, "{n_stops}");
+        assert!(files(whole.path()) == files(out.path()), "{patience}");
+    }
+}
+
+#[test]
+fn a_finished_run_is_not_overwritten_unless_it_is_continued() {
+    let out = tempfile::tempdir().unwrap();
+    let config = config(&["training.epochs=1"]);
+    run(&config, out.path(), false, go_on).unwrap();
+    let before = files(out.path());
+    assert!(matches!(run(&config, out.path(), false, go_on), Err(TrainError::Occupied { .. })));
+    run(&config, out.path(), true, go_on).unwrap();
+    assert!(before == files(out.path()));
+}

@@ -1,0 +1,62 @@
+//! What a Rust program does: load a model, parse, look at the outcome.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use spanwise::{Details, ModelError, Outcome, Parser, Utterance};
+use spanwise_train::{Config, train};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+const TOY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../spanwise-train/tests/toy");
+
+/// Everything about an outcome that a program can see.
+fn seen(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Nothing { reason, .. } => reason.clone(),
+        Outcome::Found(parse) => {
+            let programs: Vec<String> = std::iter::once(parse.program)
+                .chain(parse.alternatives.iter().map(|other| other.program))
+                .map(|program| parse.terms.display(program).to_string())
+                .collect();
+            let numbers: Vec<u64> = std::iter::once(parse.probability)
+                .chain(parse.alternatives.iter().map(|other| other.probability))
+                .chain(parse.provenance.iter().map(|word| word.probability))
+                .map(f64::to_bits)
+                .collect();
+            format!("{programs:?} {numbers:?} {:?} {:?}", parse.score.to_bits(), parse.tree)
+        }
+    }
+}
+
+#[test]
+fn a_trained_model_parses_the_same_after_loading() {
+    let toy = Path::new(TOY);
+    let run = toy.join("run.toml");
+    let mut config = Config::read(run.to_str().unwrap(), &[]).unwrap();
+    config.domain = toy.join("lamps.toml").to_str().unwrap().to_owned();
+    let out = tempfile::tempdir().unwrap();
+    let go_on = &mut |_: spanwise_train::Event<'_>| ControlFlow::Continue(());
+    let trained = train(&config, toy, None, out.path(), false, go_on).unwrap();
+    let loaded = Parser::load(out.path()).unwrap();
+
+    let details = Details { alternatives: 2, provenance: true };
+    for text in ["turn on the hall lamp", "kill the cellar light", "blink the desk lamp three times", "?", ""]
+    {
+        let [before, after] =
+            [&trained.parser, &loaded].map(|parser| parser.parse_with(Utterance::new(text), details));
+        assert_eq!(seen(&before), seen(&after), "{text}");
+    }
+    let outcome = loaded.parse("turn on the spare room lamp");
+    let parse = outcome.parse().unwrap();
+    assert_eq!(parse.terms.display(parse.program).to_string(), "do(on(lamp('guest room')))");
+    assert!(parse.probability > 0.5);
+    // Lamps have no executor.
+    assert!(loaded.execute(&parse.terms, parse.program, None).is_none());
+}
+
+#[test]
+fn a_folder_without_a_model_is_an_error_in_words() {
+    let error = Parser::load(TOY).err().unwrap();
+    assert!(matches!(error, ModelError::Missing { .. }));
+    assert!(error.to_string().contains("is not a model directory"));
+}
