@@ -82,8 +82,14 @@ pub(crate) fn read(
         || TrainError::Checkpoint(format!("{} is damaged; start afresh without --resume", path.display()));
     let metadata = weights.metadata().clone();
     let text = |key: &str| metadata.get(key).cloned().ok_or_else(damaged);
-    if text("identity")? != identity {
-        return Err(TrainError::Changed { before: text("identity")?, now: identity.to_owned() });
+    let before = text("identity")?;
+    // `settings 1f.., domain 2a.., ..`: the names of the parts that are no longer the same.
+    let differs = |(before, now): (&str, &str)| {
+        (before != now).then(|| now.split(' ').next().unwrap_or(now).to_owned())
+    };
+    let changed: Vec<String> = before.split(", ").zip(identity.split(", ")).filter_map(differs).collect();
+    if before != identity {
+        return Err(TrainError::Changed { what: changed.join(", ") });
     }
     let number = |key: &str| text(key)?.parse::<u64>().map_err(|_| damaged());
     let best = text("best")?;

@@ -252,7 +252,24 @@ impl Config {
                 reason: error.message().to_owned(),
             })?;
         }
-        toml_edit::de::from_document(document).map_err(|error| invalid(error.to_string()))
+        let mut config: Self =
+            toml_edit::de::from_document(document).map_err(|error| invalid(error.to_string()))?;
+        // A domain file lies beside the configuration, if it does.
+        let beside = std::path::Path::new(name).parent().map(|folder| folder.join(&config.domain));
+        let is_there = |path: &PathBuf| {
+            let text = path.display().to_string();
+            path.exists()
+                || text.rsplit_once('@').is_some_and(|(file, _)| std::path::Path::new(file).exists())
+        };
+        let is_builtin = |spec: &str| {
+            let name = spec.split('@').next().unwrap_or(spec);
+            spanwise_domains::load::builtin_names().any(|builtin| builtin == name)
+        };
+        let is_file = !config.domain.is_empty() && !is_builtin(&config.domain);
+        if let Some(beside) = beside.filter(|path| is_file && is_there(path)) {
+            config.domain = beside.display().to_string();
+        }
+        Ok(config)
     }
 
     /// The configuration as TOML, every setting written out.

@@ -77,12 +77,10 @@ pub enum TrainError {
     #[error("{0}")]
     Checkpoint(String),
     /// The checkpoint belongs to another run.
-    #[error("--resume: the run was begun with other settings or data; it was {before}, now it is {now}")]
+    #[error("--resume: the run was begun with other {what}; start a new run in another directory")]
     Changed {
-        /// What it was.
-        before: String,
-        /// What it is.
-        now: String,
+        /// Which of settings, domain, data and encoder are not the same.
+        what: String,
     },
     /// The model cannot be written.
     #[error(transparent)]
