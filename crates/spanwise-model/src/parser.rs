@@ -17,6 +17,7 @@ use spanwise_core::{Span, Utterance};
 use spanwise_domains::exec::{self, Denotation, ExecError, Executor};
 use spanwise_lang::{ConstantId, TermId, Terms};
 use spanwise_nn::{Item, Logits};
+use std::collections::HashMap;
 use std::path::Path;
 
 /// How much is asked for besides the best program.
@@ -46,7 +47,7 @@ pub struct Provenance {
     pub constant: Option<ConstantId>,
     /// The words that say the constant together.
     pub span: Span,
-    /// The probability that exactly these words say it, over all readings.
+    /// The probability that exactly these words say it, over all readings; for a word without meaning, that it has none.
     pub probability: f64,
 }
 
@@ -292,15 +293,18 @@ impl Parser {
     fn provenance(&self, prepared: &Prepared, input: &Input<'_>, tree: &SpanTree) -> Vec<Provenance> {
         let expected =
             marginals(input, &self.sum_rules).map(|(_, gradient)| gradient.leaves).unwrap_or_default();
-        let sure = |span: Span, constant: ConstantId| {
-            let is_it = |leaf: &spanwise_chart::lattice::Leaf| {
-                (leaf.start, leaf.end, leaf.constant) == (span.start, span.end, constant)
-            };
-            let at = prepared.lattice.leaves().iter().position(is_it);
-            let usages = at.and_then(|at| expected.get(at * N_USAGES..(at + 1) * N_USAGES));
-            usages.map_or(0.0, |usages| usages.iter().map(|&p| f64::from(p)).sum::<f64>().clamp(0.0, 1.0))
-        };
-        words(tree, prepared.utterance.len(), sure)
+        let leaves = prepared.lattice.leaves().iter().zip(expected.chunks_exact(N_USAGES));
+        let mut means_nothing = vec![1.0f64; prepared.utterance.len()];
+        let mut sure = HashMap::new();
+        for (leaf, usages) in leaves {
+            let probability = usages.iter().map(|&p| f64::from(p)).sum::<f64>().clamp(0.0, 1.0);
+            sure.insert((leaf.start, leaf.end, leaf.constant), probability);
+            for at in leaf.start..leaf.end {
+                means_nothing[at as usize] -= probability;
+            }
+        }
+        let of = |span: Span, constant| sure.get(&(span.start, span.end, constant)).copied().unwrap_or(0.0);
+        words(tree, &means_nothing, of)
     }
 
     fn paper(&self, prepared: &PaperPrepared, logits: &[f32]) -> Result<Parse, String> {
@@ -314,7 +318,7 @@ impl Parser {
             PaperOutcome::Found { tree, program, score } => {
                 let utterance = prepared.utterance.clone();
                 let probability = log_prob(&scores, &tree).exp();
-                let provenance = words(&tree, utterance.len(), |_, _| probability);
+                let provenance = words(&tree, &vec![probability; utterance.len()], |_, _| probability);
                 let alternatives = Vec::new();
                 Ok(Parse { utterance, terms, program, tree, score, probability, alternatives, provenance })
             }
@@ -337,13 +341,17 @@ fn posterior(gold: &GoldChart, flat: &[f64], log_z: f64) -> f64 {
     inside.last().map_or(0.0, |log_gold| (log_gold - log_z).exp().min(1.0))
 }
 
-fn words(tree: &SpanTree, n_words: usize, sure: impl Fn(Span, ConstantId) -> f64) -> Vec<Provenance> {
-    let nothing = |at: usize| Provenance {
-        constant: None,
-        span: Span::new(at as u32, at as u32 + 1),
-        probability: 1.0,
-    };
-    let mut words: Vec<Provenance> = (0..n_words).map(nothing).collect();
+/// One entry per word: the constant on it, or how sure it is that the word means nothing.
+fn words(tree: &SpanTree, nothing: &[f64], sure: impl Fn(Span, ConstantId) -> f64) -> Vec<Provenance> {
+    let mut words: Vec<Provenance> = nothing
+        .iter()
+        .enumerate()
+        .map(|(at, probability)| Provenance {
+            constant: None,
+            span: Span::new(at as u32, at as u32 + 1),
+            probability: probability.clamp(0.0, 1.0),
+        })
+        .collect();
     for node in &tree.nodes {
         if let Category::Constant(constant) = node.category {
             let found = Provenance {

@@ -9,7 +9,7 @@ use crate::metrics::{Judge, Report};
 use crate::pairs::Pair;
 use crate::recombine::{Bank, Explained, Limits};
 use crate::schedule::{batches, rates};
-use crate::step::{self, Task};
+use crate::step::{self, Purpose, Task};
 use crate::train::{Event, Trained, write_text};
 use rayon::prelude::*;
 use serde_json::{Map, Value, json};
@@ -194,7 +194,7 @@ impl Run<'_> {
                 })
                 .collect();
             let noise = Random::new(seed, &[4, epoch as u64, at as u64]).next();
-            let done = step::run(model, self.config, &self.terms, &tasks, noise);
+            let done = step::run(model, self.config, &self.terms, &tasks, noise, Purpose::Training);
             let progress = (epoch as f32 - 1.0 + at as f32 / steps as f32) / training.epochs as f32;
             self.adam.step(&mut model.network.params, &done.gradients, rates(training, progress));
             model.refresh();

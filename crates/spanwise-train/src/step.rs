@@ -15,6 +15,7 @@ use spanwise_chart::typed::{Input, RuleValues};
 use spanwise_lang::Terms;
 use spanwise_model::{Model, PaperPrepared, Prepared, Search, Tables, TypedGradient};
 use spanwise_nn::{Gradients, Item, Logits, Noise, Pieces, sum};
+use std::time::Instant;
 
 /// Shards of a batch.
 pub(crate) const N_SHARDS: usize = 2;
@@ -29,8 +30,32 @@ pub(crate) struct Task<'a> {
     pub(crate) weight: f32,
 }
 
+/// Seconds that the parts of a step took, as means over its shards.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct StepTime {
+    /// From words to pieces, and what may stand where.
+    pub prepare: f64,
+    /// The network forward.
+    pub forward: f64,
+    /// The charts.
+    pub charts: f64,
+    /// The network backward.
+    pub backward: f64,
+}
+
+impl StepTime {
+    fn add_share(&mut self, other: &Self) {
+        let n = N_SHARDS as f64;
+        self.prepare += other.prepare / n;
+        self.forward += other.forward / n;
+        self.charts += other.charts / n;
+        self.backward += other.backward / n;
+    }
+}
+
 /// What came of a step.
 pub(crate) struct Done {
+    pub(crate) time: StepTime,
     pub(crate) gradients: Gradients,
     /// The sum of the losses of all pairs with a derivation, unweighted.
     pub(crate) loss: f64,
@@ -51,10 +76,26 @@ impl Ready {
     }
 }
 
+/// What a step is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Purpose {
+    /// To learn.
+    Training,
+    /// To time the encoder alone: one span is scored per utterance, the loss is the sum of its logits, there are no charts.
+    TimingEncoder,
+}
+
 /// Computes loss and gradients of a batch. `seed` decides what is dropped.
-pub(crate) fn run(model: &Model, config: &Config, terms: &Terms, tasks: &[Task<'_>], seed: u64) -> Done {
+pub(crate) fn run(
+    model: &Model,
+    config: &Config,
+    terms: &Terms,
+    tasks: &[Task<'_>],
+    seed: u64,
+    purpose: Purpose,
+) -> Done {
     let rules = RuleValues::new(&model.grammar, &model.tables.rules);
-    let shared = Shared { model, config, terms, rules, scale: 1.0 / tasks.len().max(1) as f32 };
+    let shared = Shared { model, config, terms, rules, scale: 1.0 / tasks.len().max(1) as f32, purpose };
     // Every other one: neighbours are of similar length, so that both shards take the same time.
     let shards: Vec<Vec<Task<'_>>> =
         (0..N_SHARDS).map(|shard| tasks.iter().copied().skip(shard).step_by(N_SHARDS).collect()).collect();
@@ -73,16 +114,17 @@ pub(crate) fn run(model: &Model, config: &Config, terms: &Terms, tasks: &[Task<'
             .collect()
     });
     let mut tables = model.tables.zeros();
-    let (mut loss, mut n_derived, mut gradients) = (0.0, 0, Vec::new());
+    let (mut loss, mut n_derived, mut gradients, mut time) = (0.0, 0, Vec::new(), StepTime::default());
     for outcome in outcomes {
         tables.add(&outcome.tables);
         loss += outcome.loss;
+        time.add_share(&outcome.time);
         n_derived += outcome.n_derived;
         gradients.push(outcome.gradients);
     }
     let mut gradients = sum(gradients);
     model.place(tables, &mut gradients);
-    Done { gradients, loss, n_derived }
+    Done { time, gradients, loss, n_derived }
 }
 
 struct Shared<'a> {
@@ -91,9 +133,11 @@ struct Shared<'a> {
     terms: &'a Terms,
     rules: RuleValues<Sum>,
     scale: f32,
+    purpose: Purpose,
 }
 
 struct ShardDone {
+    time: StepTime,
     gradients: Gradients,
     tables: Tables,
     loss: f64,
@@ -102,6 +146,7 @@ struct ShardDone {
 
 impl Shared<'_> {
     fn shard(&self, tasks: &[Task<'_>], seed: u64) -> ShardDone {
+        let started = Instant::now();
         let model = self.model;
         let ready: Vec<(Task<'_>, Ready)> = tasks
             .iter()
@@ -138,19 +183,35 @@ impl Shared<'_> {
             .zip(&lower)
             .map(|((_, ready), lower)| {
                 let (pieces, spans) = ready.parts();
+                let spans = if self.purpose == Purpose::Training { spans } else { &[(0, 1)] };
                 Item { pieces, lower: lower.as_deref(), spans }
             })
             .collect();
         let noise = Noise { dropout: self.config.training.dropout, seed };
-        let (gradients, (tables, loss, n_derived)) =
-            model.network.gradients(&items, noise, |logits| self.respond(&ready, logits));
-        ShardDone { gradients, tables, loss, n_derived }
+        let prepared = Instant::now();
+        let (gradients, ((tables, loss, n_derived), begun, ended)) =
+            model.network.gradients(&items, noise, |logits| {
+                let begun = Instant::now();
+                let (gradients, found) = self.respond(&ready, logits);
+                (gradients, (found, begun, Instant::now()))
+            });
+        let time = StepTime {
+            prepare: (prepared - started).as_secs_f64(),
+            forward: (begun - prepared).as_secs_f64(),
+            charts: (ended - begun).as_secs_f64(),
+            backward: ended.elapsed().as_secs_f64(),
+        };
+        ShardDone { time, gradients, tables, loss, n_derived }
     }
 
     fn respond(&self, ready: &[(Task<'_>, Ready)], logits: &Logits) -> (Vec<Vec<f32>>, (Tables, f64, usize)) {
         let mut gradients = logits.zeros();
         let mut tables = self.model.tables.zeros();
         let (mut total, mut n_derived) = (0.0, 0);
+        if self.purpose == Purpose::TimingEncoder {
+            gradients.iter_mut().flatten().for_each(|gradient| *gradient = self.scale);
+            return (gradients, (tables, total, n_derived));
+        }
         let mut scratch = None;
         for (at, (task, ready)) in ready.iter().enumerate() {
             let found = match ready {

@@ -1,7 +1,7 @@
 //! Training: from a configuration to a model directory.
 
 use crate::checkpoint::{self, State};
-use crate::config::{Config, Objective};
+use crate::config::{Config, Objective, Training};
 use crate::error::TrainError;
 use crate::pairs;
 use crate::run::Run;
@@ -152,12 +152,7 @@ pub fn train(
         n_trained,
     });
 
-    let adam_config = AdamWConfig {
-        weight_decay: config.training.weight_decay,
-        clip: config.training.clip,
-        ..AdamWConfig::default()
-    };
-    let adam = AdamW::new(adam_config, &model.network.params);
+    let adam = optimiser(config, &model);
     let spare = vec![None; model.network.params.no_gradients().len()];
     let state = State { identity, ..State::default() };
     let mut run = Run {
@@ -184,6 +179,12 @@ pub fn train(
 fn pairs_share(n_all: usize, left_out: &[(String, usize, String)]) -> f64 {
     let n_out: usize = left_out.iter().map(|(_, count, _)| count).sum();
     100.0 * (n_all - n_out) as f64 / n_all.max(1) as f64
+}
+
+/// An optimiser at its start.
+pub(crate) fn optimiser(config: &Config, model: &Model) -> AdamW {
+    let Training { weight_decay, clip, .. } = config.training;
+    AdamW::new(AdamWConfig { weight_decay, clip, ..AdamWConfig::default() }, &model.network.params)
 }
 
 /// What decides the outcome of a run, as a short text to compare.
@@ -218,7 +219,7 @@ fn identity(config: &Config, domain: &Domain, encoder: Option<&Path>, data: &[&[
 }
 
 /// A model with fresh or pretrained weights.
-fn build(
+pub(crate) fn build(
     config: &Config,
     domain: Domain,
     encoder: Option<&Path>,

@@ -5,7 +5,7 @@ use crate::commands::train::find_encoder;
 use crate::output::{Columns, WrongCall};
 use anyhow::Result;
 use serde_json::json;
-use spanwise_train::bench::{StepTime, StepTimes, time_steps};
+use spanwise_train::bench::{StepTimes, WholeStep, time_steps};
 use spanwise_train::{Config, TrainError};
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -52,13 +52,13 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         _ => anyhow::Error::from(error),
     })?;
     let StepTimes { steps, n_pairs, batch, pieces_per_step, n_trained, .. } = &times;
-    let all = |part: fn(&StepTime) -> f64| steps.iter().map(|step| part(step) * 1e3).collect::<Vec<f64>>();
+    let all = |part: fn(&WholeStep) -> f64| steps.iter().map(|step| part(step) * 1e3).collect::<Vec<f64>>();
     let total = all(|step| step.total);
     let parts = [
-        ("preparation", all(|step| step.prepare)),
-        ("forward", all(|step| step.forward)),
-        ("charts", all(|step| step.charts)),
-        ("backward", all(|step| step.backward)),
+        ("preparation", all(|step| step.parts.prepare)),
+        ("forward", all(|step| step.parts.forward)),
+        ("charts", all(|step| step.parts.charts)),
+        ("backward", all(|step| step.parts.backward)),
         ("optimiser", all(|step| step.optimiser)),
     ];
     let epoch = mean(&total) / 1e3 * n_pairs.div_ceil(*batch) as f64;
@@ -72,7 +72,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             "preparation_ms": of("preparation"),
             "forward_ms": of("forward"),
             "backward_ms": of("backward"),
-            "forward_backward_ms": median(&all(|step| step.forward + step.backward)),
+            "forward_backward_ms": median(&all(|step| step.parts.forward + step.parts.backward)),
             "chart_ms": of("charts"),
             "optimiser_ms": of("optimiser"),
             "steps": steps.len(),
