@@ -139,6 +139,8 @@ fn a_full_disk_leaves_the_checkpoint_before_it() {
     child.wait().unwrap();
     let before = room.bytes("run/checkpoint.safetensors");
     assert!(before.len() > 100_000);
+    // As a run leaves it that is killed while it writes.
+    room.write("run/.spanwise.1.1.tmp", "half a file");
     // Files end after 16 to 32 KiB: room for the small ones, not for a checkpoint.
     let limited = "trap '' XFSZ; ulimit -f 32; exec \"$SPANWISE\" train run.toml --out run --resume";
     room.shell(limited).run().exits(1).says(["cannot write run/checkpoint.safetensors", "File too large"]);

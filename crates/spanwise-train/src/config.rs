@@ -27,7 +27,7 @@ pub struct Data {
     pub train: PathBuf,
     /// Examples to choose by; none is fine.
     pub dev: Option<PathBuf>,
-    /// Examples to report on.
+    /// Examples to report on. Training does not look at them; it only says how to.
     pub test: Option<PathBuf>,
     /// Examples with gold trees, for the objective `gold-trees`.
     pub trees: Option<PathBuf>,

@@ -143,6 +143,7 @@ pub fn train(
         });
     }
     make_directory(out)?;
+    sweep(out);
     write_text(&out.join("config.toml"), &config.to_toml())?;
     let n_trained = model.network.params.n_trained();
     let _ = watch(Event::Data {
@@ -277,6 +278,19 @@ pub(crate) fn build(
 fn make_directory(path: &Path) -> Result<(), TrainError> {
     std::fs::create_dir_all(path)
         .map_err(|error| TrainError::Write { path: path.display().to_string(), reason: error.to_string() })
+}
+
+/// Removes what a run that was killed while writing left behind: hidden files that end in `.tmp`.
+fn sweep(directory: &Path) {
+    let Ok(entries) = std::fs::read_dir(directory) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with('.') && name.ends_with(".tmp") {
+            // One that cannot be removed does no harm.
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// Replaces a text file as a whole.

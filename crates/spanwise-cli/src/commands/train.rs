@@ -108,6 +108,9 @@ pub(crate) fn run(args: &Args) -> Result<Done> {
             number("dev_denotation"),
             args.out.display()
         )?;
+        if let Some(test) = &config.data.test {
+            writeln!(out, "next: spanwise eval {} {}", args.out.display(), data.join(test).display())?;
+        }
     }
     Ok(Done::Well)
 }
