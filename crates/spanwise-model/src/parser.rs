@@ -8,6 +8,7 @@ use spanwise_chart::derivation::BestChart;
 use spanwise_chart::gold::{GoldChart, Joins};
 use spanwise_chart::grammar::N_USAGES;
 use spanwise_chart::lattice::{ChartError, Scores};
+use spanwise_chart::objective::posterior;
 use spanwise_chart::outside::{log_partition, marginals};
 use spanwise_chart::paper::{PaperConfig, PaperOutcome, decode, log_prob};
 use spanwise_chart::semiring::{Max, Sum};
@@ -256,12 +257,11 @@ impl Parser {
         let mut terms = model.domain.new_terms();
         let (program, tree) = chart.tree(&mut terms, &best).ok_or_else(nothing)?;
         let log_z = log_partition(&input, &self.sum_rules).unwrap_or(f64::INFINITY);
-        let flat = scores.flat();
         let joined = if joins.is_empty() { Joins::None } else { Joins::Merges };
         let probability = |terms: &Terms, program: TermId| {
             let (domain, grammar) = (&model.domain, &model.grammar);
             let gold = GoldChart::new(domain, grammar, &prepared.lattice, terms, program, joined);
-            gold.map_or(0.0, |gold| posterior(&gold, &flat, log_z))
+            gold.map_or(0.0, |gold| posterior(&input, log_z, &gold))
         };
         let mut alternatives = Vec::new();
         if details.alternatives > 0 {
@@ -333,12 +333,6 @@ impl Parser {
 fn row<'a>(logits: &'a Logits, at: &mut usize) -> &'a [f32] {
     *at += 1;
     logits.of(*at - 1)
-}
-
-fn posterior(gold: &GoldChart, flat: &[f64], log_z: f64) -> f64 {
-    use spanwise_chart::semiring::LogSum;
-    let inside = gold.graph().inside::<LogSum>(flat);
-    inside.last().map_or(0.0, |log_gold| (log_gold - log_z).exp().min(1.0))
 }
 
 /// One entry per word: the constant on it, or how sure it is that the word means nothing.
