@@ -88,7 +88,8 @@ fn huge_scores_do_not_overflow() {
     let logits = (0..n_spans(4) * row).map(|at| if at % row == row - 1 { f32::MIN } else { f32::MAX });
     let scores = PaperScores::new(4, row - 2, logits.collect()).unwrap();
     let outcome =
-        decode(&domain, &mut domain.new_terms(), &scores, PaperConfig { k: 500, ternary: true }).unwrap();
+        decode(&domain, &mut domain.new_terms(), &scores, PaperConfig { k: 500, ..PaperConfig::default() })
+            .unwrap();
     assert!(matches!(outcome, PaperOutcome::Found { .. }), "{outcome:?}");
 }
 
@@ -117,7 +118,7 @@ fn over_the_whole_input_only_the_whole_gold_program_takes_a_place() {
     }
     let scores = PaperScores::new(2, n, logits).unwrap();
     let program = terms.parse("answer(f(x))").unwrap();
-    let config = PaperConfig { k: 1, ternary: true };
+    let config = PaperConfig { k: 1, ..PaperConfig::default() };
     let outcome = decode_gold(&domain, &mut terms, &scores, program, config).unwrap();
     assert!(matches!(outcome, PaperOutcome::Found { score: 2.0, .. }), "{outcome:?}");
 }
@@ -141,7 +142,7 @@ fn every_node_means_what_its_children_make_of_it() {
             let n = seed as usize % 3 + 2;
             let logits = (0..n_spans(n) * row).map(|at| mix(at) as f32 / (1 << 22) as f32);
             let scores = PaperScores::new(n, row - 2, logits.collect()).unwrap();
-            let config = PaperConfig { k: 200, ternary: true };
+            let config = PaperConfig { k: 200, ..PaperConfig::default() };
             let outcome = decode(&domain, &mut domain.new_terms(), &scores, config).unwrap();
             let PaperOutcome::Found { tree, .. } = outcome else { continue };
             for node in &tree.nodes {

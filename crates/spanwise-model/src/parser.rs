@@ -10,7 +10,7 @@ use spanwise_chart::grammar::N_USAGES;
 use spanwise_chart::lattice::{ChartError, Scores};
 use spanwise_chart::objective::posterior;
 use spanwise_chart::outside::{log_partition, marginals};
-use spanwise_chart::paper::{PaperConfig, PaperOutcome, decode, log_prob};
+use spanwise_chart::paper::{PaperOutcome, decode, log_prob};
 use spanwise_chart::semiring::{Max, Sum};
 use spanwise_chart::tree::{Category, SpanTree};
 use spanwise_chart::typed::{Input, RuleValues};
@@ -311,10 +311,8 @@ impl Parser {
         let model = &self.model;
         let broken = |error: spanwise_chart::paper::PaperError| format!("the scores are broken: {error}");
         let scores = model.paper_scores(prepared, logits, &model.tables).map_err(broken)?;
-        let ternary = model.settings.discontinuity != spanwise_chart::grammar::Discontinuity::None;
-        let config = PaperConfig { k: model.settings.beam, ternary };
         let mut terms = model.domain.new_terms();
-        match decode(&model.domain, &mut terms, &scores, config).map_err(broken)? {
+        match decode(&model.domain, &mut terms, &scores, model.settings.paper()).map_err(broken)? {
             PaperOutcome::Found { tree, program, score } => {
                 let utterance = prepared.utterance.clone();
                 let probability = log_prob(&scores, &tree).exp();

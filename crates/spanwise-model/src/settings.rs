@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use spanwise_chart::candidates::Candidates;
 use spanwise_chart::grammar::{Discontinuity, Options};
+use spanwise_chart::paper::{PaperConfig, TypeCheck};
 
 /// Which parts of a domain's lexicon are used.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -54,6 +55,17 @@ impl JoinScores {
     }
 }
 
+/// When the paper's search checks types.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TypeChecks {
+    /// On every tree, before it takes a place in a list.
+    #[default]
+    EveryTree,
+    /// On finished trees only.
+    FinishedTrees,
+}
+
 /// How far apart the parts of one meaning may be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -82,6 +94,8 @@ pub struct Settings {
     pub joins: JoinScores,
     /// Trees kept per span by the paper's search.
     pub beam: usize,
+    /// When the paper's search checks types.
+    pub type_check: TypeChecks,
     /// Predicates in fewer training programs than this stand only where the lexicon has a phrase for them.
     pub rare_below: usize,
     /// Width of the span scorer.
@@ -98,6 +112,7 @@ impl Default for Settings {
             max_words: 4,
             joins: JoinScores::Ends,
             beam: 5,
+            type_check: TypeChecks::EveryTree,
             rare_below: 3,
             hidden: 250,
         }
@@ -109,6 +124,16 @@ impl Settings {
     #[must_use]
     pub fn options(&self) -> Options {
         Options { discontinuity: self.discontinuity, implicit: self.implicit }
+    }
+
+    /// How the paper's search goes.
+    #[must_use]
+    pub fn paper(&self) -> PaperConfig {
+        let check = match self.type_check {
+            TypeChecks::EveryTree => TypeCheck::EveryTree,
+            TypeChecks::FinishedTrees => TypeCheck::FinishedTrees,
+        };
+        PaperConfig { k: self.beam, ternary: self.discontinuity != Discontinuity::None, check }
     }
 
     /// What may stand where.

@@ -6,10 +6,9 @@
 use crate::config::{Config, Objective};
 use crate::pairs::Pair;
 use spanwise_chart::gold::{GoldChart, Joins};
-use spanwise_chart::grammar::Discontinuity;
 use spanwise_chart::lattice::Scores;
 use spanwise_chart::objective::{Target, crf_towards, cross_entropy, marginal};
-use spanwise_chart::paper::{PaperConfig, PaperOutcome, PaperScores, decode_gold};
+use spanwise_chart::paper::{PaperOutcome, PaperScores, decode_gold};
 use spanwise_chart::semiring::Sum;
 use spanwise_chart::typed::{Input, RuleValues};
 use spanwise_lang::Terms;
@@ -296,9 +295,7 @@ impl Shared<'_> {
         terms: &mut Terms,
     ) -> Option<spanwise_chart::tree::SpanTree> {
         let model = self.model;
-        let ternary = model.settings.discontinuity != Discontinuity::None;
-        let config = PaperConfig { k: model.settings.beam, ternary };
-        match decode_gold(&model.domain, terms, scores, pair.program, config) {
+        match decode_gold(&model.domain, terms, scores, pair.program, model.settings.paper()) {
             Ok(PaperOutcome::Found { tree, .. }) => Some(tree),
             _ => None,
         }

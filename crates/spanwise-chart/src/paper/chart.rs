@@ -1,7 +1,7 @@
 //! The chart of Algorithm 1: for every span a sorted list of trees, each one a row of back-pointers.
 //!
-//! What may compose is asked of a [`Constraint`]: everything at test time ([`Free`]), parts of the gold
-//! program in training ([`super::gold::Gold`]).
+//! What may compose is asked of a [`Constraint`]: everything ([`Free`]), what the types allow, or parts of
+//! the gold program ([`super::checked::Checked`]).
 
 use super::beam::{Beam, Candidate, EntryId, How};
 use super::{PaperConfig, PaperOutcome, PaperScores};

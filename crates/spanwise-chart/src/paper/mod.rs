@@ -1,8 +1,8 @@
 //! The paper chart: Algorithm 1 of Herzig & Berant (2021), as printed.
 //!
 //! A score for every span and category comes in ([`PaperScores`]); the best span tree that is a program goes
-//! out ([`PaperOutcome`]). The chart itself knows no type and no program: it keeps the `k` best trees of
-//! every span, and only finished trees are type-checked (section 3.2). With a gold program ([`decode_gold`],
+//! out ([`PaperOutcome`]). The chart keeps the `k` best trees of every span; a tree whose types do not fit is
+//! dropped at once, or only when it is finished ([`TypeCheck`], section 3.2). With a gold program ([`decode_gold`],
 //! section 3.3) it keeps only trees whose sub-programs are parts of that program. [`labels`] and [`log_prob`]
 //! turn a tree into what hard EM trains on (section 3.1).
 //!
@@ -37,8 +37,8 @@
 
 mod beam;
 mod chart;
+mod checked;
 mod fragments;
-mod gold;
 #[cfg(test)]
 mod oracle;
 mod program;
@@ -47,9 +47,9 @@ mod scores;
 pub use scores::{PaperScores, category_index, labels, log_prob, n_spans, span_index};
 
 use crate::tree::SpanTree;
-use chart::{Chart, Free};
+use chart::{Chart, Constraint, Free};
+use checked::Checked;
 use fragments::Fragments;
-use gold::Gold;
 use program::Wanted;
 use spanwise_core::Span;
 use spanwise_lang::{Domain, TermId, Terms};
@@ -61,12 +61,25 @@ pub struct PaperConfig {
     pub k: usize,
     /// Whether three neighbours may form a node, the outer two composing first (section 3.4).
     pub ternary: bool,
+    /// Which trees must be sound in type to stay in a list.
+    pub check: TypeCheck,
+}
+
+/// When types are checked. A tree that is no program and part of none scores minus infinity (section 3.2); the paper
+/// leaves open whether a list drops it at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum TypeCheck {
+    /// As soon as it is built: lists hold only trees that may still become a program.
+    #[default]
+    EveryTree,
+    /// When the search is over: lists may fill with trees that come to nothing.
+    FinishedTrees,
 }
 
 impl Default for PaperConfig {
-    /// The paper's own: `k` is 5, with the ternary rule.
+    /// The paper's own: `k` is 5, with the ternary rule; types are checked on every tree.
     fn default() -> Self {
-        Self { k: 5, ternary: true }
+        Self { k: 5, ternary: true, check: TypeCheck::EveryTree }
     }
 }
 
@@ -150,16 +163,33 @@ pub fn decode(
     config: PaperConfig,
 ) -> Result<PaperOutcome, PaperError> {
     check_domain(domain, scores)?;
-    let chart = Chart::fill(scores, config, Free);
-    for root in chart.roots() {
-        let mut tree = chart.tree(root);
-        if let Some(program) = program::annotate(domain, terms, &mut tree, None) {
-            return Ok(PaperOutcome::Found { tree, program, score: chart.score(root) as f32 });
+    Ok(match config.check {
+        TypeCheck::EveryTree => {
+            let chart = Chart::fill(scores, config, Checked::new(domain));
+            first_program(domain, terms, &chart, None).unwrap_or_else(|| chart.failure())
         }
-    }
-    // Without a constraint a span whose list is empty has no tree, however narrow the lists below it are.
-    let is_empty = chart.roots().next().is_none() && config.k > 0;
-    Ok(if is_empty { PaperOutcome::NoDerivation } else { chart.failure() })
+        TypeCheck::FinishedTrees => {
+            let chart = Chart::fill(scores, config, Free);
+            // Without a constraint a span whose list is empty has no tree, however narrow the lists below it are.
+            let is_empty = chart.roots().next().is_none() && config.k > 0;
+            let failure = if is_empty { PaperOutcome::NoDerivation } else { chart.failure() };
+            first_program(domain, terms, &chart, None).unwrap_or(failure)
+        }
+    })
+}
+
+/// The first tree of the whole input that is a program, or the wanted one.
+fn first_program<C: Constraint>(
+    domain: &Domain,
+    terms: &mut Terms,
+    chart: &Chart<'_, C>,
+    wanted: Option<&Wanted<'_>>,
+) -> Option<PaperOutcome> {
+    chart.roots().find_map(|root| {
+        let mut tree = chart.tree(root);
+        let program = program::annotate(domain, terms, &mut tree, wanted)?;
+        Some(PaperOutcome::Found { tree, program, score: chart.score(root) as f32 })
+    })
 }
 
 /// The best tree whose program is `program` (section 3.3), for hard EM.
@@ -181,15 +211,9 @@ pub fn decode_gold(
     let Some(fragments) = Fragments::of(domain, terms, program, scores.n_tokens()) else {
         return Ok(PaperOutcome::NoDerivation);
     };
-    let chart = Chart::fill(scores, config, Gold::new(&fragments));
+    let chart = Chart::fill(scores, config, Checked::new(&fragments));
     let wanted = Wanted { program, parts: fragments.meanings() };
-    for root in chart.roots() {
-        let mut tree = chart.tree(root);
-        if let Some(program) = program::annotate(domain, terms, &mut tree, Some(&wanted)) {
-            return Ok(PaperOutcome::Found { tree, program, score: chart.score(root) as f32 });
-        }
-    }
-    Ok(chart.failure())
+    Ok(first_program(domain, terms, &chart, Some(&wanted)).unwrap_or_else(|| chart.failure()))
 }
 
 fn check_domain(domain: &Domain, scores: &PaperScores) -> Result<(), PaperError> {

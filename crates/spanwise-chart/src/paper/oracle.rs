@@ -4,7 +4,10 @@
 //! [`super`] documents. It shares no code with the chart.
 
 use super::chart::{Chart, Free};
-use super::{PaperConfig, PaperOutcome, PaperScores, decode, decode_gold, labels, log_prob, n_spans};
+use super::checked::Checked;
+use super::{
+    PaperConfig, PaperOutcome, PaperScores, TypeCheck, decode, decode_gold, labels, log_prob, n_spans,
+};
 use crate::tree::{Category, SpanTree, TreeNode};
 use spanwise_core::{Idx, Span};
 use spanwise_lang::domain::NoTables;
@@ -218,8 +221,9 @@ fn found(outcome: PaperOutcome) -> Option<(Tree, TermId, f32)> {
     Some((plain(&tree), program, score))
 }
 
-/// Calls `check` with random scores and all trees, for several domains, lengths and rules.
-fn sweep(mut check: impl FnMut(&Domain, &mut Terms, &PaperScores, &[(Tree, Vec<TermId>)], bool)) {
+/// Calls `check` with random scores, all trees and wide lists, for several domains, lengths, rules and times of
+/// checking types.
+fn sweep(mut check: impl FnMut(&Domain, &mut Terms, &PaperScores, &[(Tree, Vec<TermId>)], PaperConfig)) {
     for source in [FUNCTIONS, VALUES] {
         let domain = toy(source);
         let n_constants = domain.constants().len();
@@ -236,7 +240,10 @@ fn sweep(mut check: impl FnMut(&Domain, &mut Terms, &PaperScores, &[(Tree, Vec<T
             for seed in 0..if n == 4 { 20 } else { 40 } {
                 let mut random = Random(seed * 1000 + u64::from(n));
                 let scores = random.scores(n as usize, n_constants, seed % 2 == 0);
-                check(&domain, &mut terms, &scores, &trees, ternary);
+                for when in [TypeCheck::EveryTree, TypeCheck::FinishedTrees] {
+                    let config = PaperConfig { k: WIDE, ternary, check: when };
+                    check(&domain, &mut terms, &scores, &trees, config);
+                }
             }
         }
     }
@@ -247,8 +254,8 @@ fn sweep(mut check: impl FnMut(&Domain, &mut Terms, &PaperScores, &[(Tree, Vec<T
 #[test]
 fn wide_lists_give_the_best_valid_tree() {
     let mut n_found = 0;
-    sweep(|domain, terms, scores, trees, ternary| {
-        let outcome = decode(domain, terms, scores, PaperConfig { k: WIDE, ternary }).unwrap();
+    sweep(|domain, terms, scores, trees, config| {
+        let outcome = decode(domain, terms, scores, config).unwrap();
         let Some((tree, program)) = best(scores, trees, |_| true) else {
             return assert_eq!(outcome, PaperOutcome::NoDerivation);
         };
@@ -261,13 +268,12 @@ fn wide_lists_give_the_best_valid_tree() {
 #[test]
 fn with_a_gold_program_wide_lists_give_its_best_tree() {
     let mut n_found = 0;
-    sweep(|domain, terms, scores, trees, ternary| {
+    sweep(|domain, terms, scores, trees, config| {
         let mut programs: Vec<TermId> = trees.iter().flat_map(|(_, all)| all).copied().collect();
         programs.sort_unstable();
         programs.dedup();
         let step = programs.len().div_ceil(12).max(1);
         for &program in programs.iter().step_by(step) {
-            let config = PaperConfig { k: WIDE, ternary };
             let outcome = decode_gold(domain, terms, scores, program, config).unwrap();
             let Some((tree, _)) = best(scores, trees, |&it| it == program) else {
                 assert_eq!(outcome, PaperOutcome::NoDerivation);
@@ -293,21 +299,43 @@ fn narrow_lists_hold_the_best_trees_that_the_lists_below_give() {
             all
         };
         let expected = Grammar { n_constants: 4, ternary, keep: &cut }.roots(n);
-        let chart = Chart::fill(&scores, PaperConfig { k, ternary }, Free);
+        let chart = Chart::fill(&scores, PaperConfig { k, ternary, ..PaperConfig::default() }, Free);
         let roots: Vec<Tree> = chart.roots().map(|root| plain(&chart.tree(root))).collect();
         assert_eq!(roots, expected, "{seed}");
     }
 }
 
+/// The same where only trees that have a sub-program stay: what a list of `k` holds are the `k` best of those.
+#[test]
+fn checked_narrow_lists_hold_only_trees_with_a_meaning() {
+    let mut n_better = 0;
+    sweep(|domain, terms, scores, _, config| {
+        if config.check == TypeCheck::FinishedTrees {
+            return;
+        }
+        for k in 1..4 {
+            let chart = Chart::fill(scores, PaperConfig { k, ..config }, Checked::new(domain));
+            for root in chart.roots() {
+                let tree = plain(&chart.tree(root));
+                assert!(!programs(domain, terms, &tree).is_empty(), "{tree:?}");
+            }
+            let late = PaperConfig { k, check: TypeCheck::FinishedTrees, ..config };
+            let late = found(decode(domain, terms, scores, late).unwrap());
+            n_better += usize::from(late.is_none() && chart.roots().next().is_some());
+        }
+    });
+    assert!(n_better > 100, "{n_better}");
+}
+
 #[test]
 fn narrow_lists_never_do_better_and_know_when_they_are_to_blame() {
-    sweep(|domain, terms, scores, trees, ternary| {
+    sweep(|domain, terms, scores, trees, config| {
         for k in 0..=5 {
-            let outcome = decode(domain, terms, scores, PaperConfig { k, ternary }).unwrap();
+            let outcome = decode(domain, terms, scores, PaperConfig { k, ..config }).unwrap();
             let any = best(scores, trees, |_| true);
             let program = any.map(|(_, program)| program);
             let gold = program.map(|program| {
-                decode_gold(domain, terms, scores, program, PaperConfig { k, ternary }).unwrap()
+                decode_gold(domain, terms, scores, program, PaperConfig { k, ..config }).unwrap()
             });
             for (outcome, wanted) in [(Some(outcome), None), (gold, program)] {
                 match outcome {
@@ -330,9 +358,9 @@ fn narrow_lists_never_do_better_and_know_when_they_are_to_blame() {
 #[test]
 fn the_ternary_rule_only_adds_trees() {
     let mut n_better = 0;
-    sweep(|domain, terms, scores, _, _| {
+    sweep(|domain, terms, scores, _, config| {
         let [with, without] = [true, false].map(|ternary| {
-            found(decode(domain, terms, scores, PaperConfig { k: WIDE, ternary }).unwrap())
+            found(decode(domain, terms, scores, PaperConfig { ternary, ..config }).unwrap())
                 .map(|(_, _, score)| score)
         });
         assert!(with >= without);
@@ -344,10 +372,8 @@ fn the_ternary_rule_only_adds_trees() {
 #[test]
 fn words_without_meaning_go_to_the_left_except_at_the_root() {
     let mut n_nulls = [0, 0];
-    sweep(|domain, terms, scores, _, ternary| {
-        let Some((root, ..)) =
-            found(decode(domain, terms, scores, PaperConfig { k: WIDE, ternary }).unwrap())
-        else {
+    sweep(|domain, terms, scores, _, config| {
+        let Some((root, ..)) = found(decode(domain, terms, scores, config).unwrap()) else {
             return;
         };
         let is_null = |tree: &Tree| tree.category == Category::Null;
@@ -365,8 +391,8 @@ fn words_without_meaning_go_to_the_left_except_at_the_root() {
 
 #[test]
 fn labels_and_likelihood_agree_with_the_score() {
-    sweep(|domain, terms, scores, trees, ternary| {
-        let config = PaperConfig { k: 5, ternary };
+    sweep(|domain, terms, scores, trees, config| {
+        let config = PaperConfig { k: 5, ..config };
         let PaperOutcome::Found { tree, score, .. } = decode(domain, terms, scores, config).unwrap() else {
             return;
         };
