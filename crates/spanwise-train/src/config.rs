@@ -173,6 +173,9 @@ const PRESETS: &[(&str, &str)] = &[
     ("scan-iid", include_str!("../../../configs/scan/iid.toml")),
     ("scan-right", include_str!("../../../configs/scan/right.toml")),
     ("scan-around-right", include_str!("../../../configs/scan/around-right.toml")),
+    ("scan-length", include_str!("../../../configs/scan/length.toml")),
+    ("scan-add-jump", include_str!("../../../configs/scan/add-jump.toml")),
+    ("scan-turn-left", include_str!("../../../configs/scan/turn-left.toml")),
     ("clevr-iid", include_str!("../../../configs/clevr/iid.toml")),
     ("clevr-closure", include_str!("../../../configs/clevr/closure.toml")),
 ];

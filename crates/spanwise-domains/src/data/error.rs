@@ -1,6 +1,7 @@
 //! What can go wrong between a file and its examples.
 
 use super::example::FieldError;
+use super::import::WrongTask;
 use std::io;
 
 /// Why examples could not be read or written. Every message names the file, the line where there is one, and
@@ -72,6 +73,16 @@ pub enum DataError {
         /// What is wrong with it.
         reason: FieldError,
     },
+    /// A line is not a task of SCAN, though it begins like one.
+    #[error("{file}:{line}: {reason}")]
+    Task {
+        /// The file.
+        file: String,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        reason: WrongTask,
+    },
     /// A line is not text.
     #[error("{file}:{line}:{column}: not UTF-8 (hint: save the file as UTF-8)")]
     NotUtf8 {
@@ -104,6 +115,7 @@ impl DataError {
                 Some(format!("column {column}: not UTF-8 (hint: save the file as UTF-8)"))
             }
             Self::Field { reason, .. } => Some(reason.to_string()),
+            Self::Task { reason, .. } => Some(reason.to_string()),
             _ => None,
         }
     }

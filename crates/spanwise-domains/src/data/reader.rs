@@ -1,4 +1,5 @@
-//! Reads examples, one JSON object per line, without holding the file in memory.
+//! Reads examples, one JSON object per line, without holding the file in memory. The task lines of SCAN's own
+//! release, `IN: .. OUT: ..`, are examples too.
 //!
 //! Bytes come in, [`Example`]s or [`DataError`]s go out. A byte order mark, Windows line ends and blank lines
 //! are tolerated. After a line that is no example the next one is read as usual, so a caller may collect all
@@ -6,6 +7,7 @@
 
 use super::error::DataError;
 use super::example::Example;
+use super::import;
 use super::message::json_reason;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read as _};
@@ -121,6 +123,13 @@ impl<R: BufRead> Examples<R> {
             self.is_done = true;
             return Err(DataError::Array { file: file(), line });
         }
+        if text.starts_with("IN:") {
+            return import::task(text).map(Some).map_err(|reason| DataError::Task {
+                file: file(),
+                line,
+                reason,
+            });
+        }
         let value = serde_json::from_str(text).map_err(|error| DataError::Json {
             file: file(),
             line,
@@ -213,6 +222,16 @@ mod tests {
             long.as_bytes(),
             "f.jsonl:2: the line is longer than 200 bytes; expected one example per line",
         );
+    }
+
+    #[test]
+    fn task_lines_of_scan_are_examples() {
+        let text = b"IN: run left OUT: I_TURN_LEFT I_RUN\r\n{\"utterance\": \"a\"}\n";
+        assert_eq!(read_all(text), ["run left", "a"].map(|name| Ok(name.to_owned())));
+        check_error(b"IN: run left", "f.jsonl:1: expected `IN: command OUT: actions`");
+        let words = "`walk`, `look`, `run`, `jump` or `turn`";
+        let expected = format!("f.jsonl:2: word 1 of the command must be {words}, found `fly`");
+        check_error(b"\nIN: fly OUT: I_FLY", &expected);
     }
 
     #[test]

@@ -11,7 +11,8 @@ mod scan;
 
 pub use clevr::{clevr, clevr_stream};
 pub use geo::geo;
-pub use scan::{scan, scan_sp};
+pub(crate) use scan::task;
+pub use scan::{WrongTask, scan, scan_sp};
 
 use super::example::Example;
 use super::split::{Partition, SplitError};

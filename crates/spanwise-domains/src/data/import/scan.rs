@@ -7,7 +7,7 @@ use super::{ImportError, NamedSet, named_sets};
 use crate::data::example::Example;
 use crate::data::message::shown;
 use crate::data::split;
-use crate::scan::grammar::Command;
+use crate::scan::grammar::{Command, CommandError};
 
 /// The seed of the division into train and dev.
 const DEV_SEED: u64 = 0;
@@ -23,19 +23,38 @@ pub fn scan(text: &str) -> Result<Vec<Example>, ImportError> {
         if line.is_empty() {
             continue;
         }
-        let parts = line.strip_prefix("IN:").and_then(|rest| rest.split_once("OUT:"));
-        let (command, actions) = parts
-            .ok_or_else(|| ImportError::ScanLine { line: line_number, found: shown(line).into_owned() })?;
-        let program = Command::parse(command)
-            .map_err(|reason| ImportError::ScanCommand { line: line_number, reason })?
-            .program();
-        let answer = Some(actions.trim().to_owned());
-        examples.push(Example { program: Some(program), answer, ..Example::new(command.trim()) });
+        examples.push(task(line).map_err(|wrong| match wrong {
+            WrongTask::Line => ImportError::ScanLine { line: line_number, found: shown(line).into_owned() },
+            WrongTask::Command(reason) => ImportError::ScanCommand { line: line_number, reason },
+        })?);
     }
     if examples.is_empty() {
         return Err(ImportError::Nothing { expected: "lines `IN: command OUT: actions`" });
     }
     Ok(examples)
+}
+
+/// What is wrong with a line of a task file.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum WrongTask {
+    /// It is not of that form.
+    #[error("expected `IN: command OUT: actions`")]
+    Line,
+    /// It holds something that is not a command.
+    #[error(transparent)]
+    Command(CommandError),
+}
+
+/// The example on one line of a task file.
+///
+/// # Errors
+/// When the line is not as expected.
+pub(crate) fn task(line: &str) -> Result<Example, WrongTask> {
+    let parts = line.trim().strip_prefix("IN:").and_then(|rest| rest.split_once("OUT:"));
+    let (command, actions) = parts.ok_or(WrongTask::Line)?;
+    let program = Command::parse(command).map_err(WrongTask::Command)?.program();
+    let answer = Some(actions.trim().to_owned());
+    Ok(Example { program: Some(program), answer, ..Example::new(command.trim()) })
 }
 
 /// SCAN-SP's `train.jsonl`, `dev.jsonl` and `test.jsonl` for the examples of an official train and test file:
