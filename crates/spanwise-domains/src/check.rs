@@ -332,11 +332,14 @@ mod tests {
             "geo",
             &[
                 ("capital of texas", "answer(capital(loc_2(stateid('texas'))))"),
-                ("the lone star state", "answer(stateid('texas'))"),
+                ("the area of the lone star state", "answer(area_1(stateid('texas')))"),
                 ("huh", "answer(foo(all))"),
                 ("huh", "answer(foo("),
                 ("huh", "answer(capital(count(state(all))))"),
-                ("is there a springfield in south dakota", "answer(cityid('springfield', 'sd'))"),
+                (
+                    "people of springfield in south dakota",
+                    "answer(population_1(cityid('springfield', 'sd')))",
+                ),
             ],
         );
         assert_eq!((found.examples, found.programs, found.typed), (6, 6, 3));
@@ -344,7 +347,7 @@ mod tests {
         let kinds: Vec<_> = found.kinds.iter().map(|(kind, n)| (*kind, *n)).collect();
         assert_eq!(kinds, [("syntax", 1), ("types do not fit", 1), ("unknown constant", 1)]);
         assert_eq!(found.entities, Coverage { uses: 3, said: 1 });
-        assert_eq!(found.predicates, Coverage { uses: 2, said: 2 });
+        assert_eq!(found.predicates, Coverage { uses: 4, said: 4 });
         assert_eq!(found.failures[1].line, 4);
     }
 

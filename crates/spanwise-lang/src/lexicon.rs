@@ -1,6 +1,7 @@
 //! Phrases that name constants, and where they occur in an utterance.
 
 use crate::domain::ConstantId;
+use crate::inflection::Inflections;
 use hashbrown::HashMap;
 use spanwise_core::{Span, Utterance};
 
@@ -30,39 +31,81 @@ struct Node {
     entries: Vec<(ConstantId, Source)>,
 }
 
-/// A trie of phrases over lower-case tokens.
+/// A tree of words.
 #[derive(Clone, Debug)]
-pub struct Lexicon {
+struct Trie {
     nodes: Vec<Node>,
+}
+
+impl Default for Trie {
+    fn default() -> Self {
+        Self { nodes: vec![Node::default()] }
+    }
+}
+
+impl Trie {
+    /// Adds an entry behind these words; returns false when it is there already.
+    fn insert(&mut self, words: impl Iterator<Item = String>, entry: (ConstantId, Source)) -> bool {
+        let mut at = 0usize;
+        for word in words {
+            let fresh = self.nodes.len() as u32;
+            let next = *self.nodes[at].children.entry(word).or_insert(fresh);
+            if next == fresh {
+                self.nodes.push(Node::default());
+            }
+            at = next as usize;
+        }
+        let is_new = !self.nodes[at].entries.contains(&entry);
+        if is_new {
+            self.nodes[at].entries.push(entry);
+        }
+        is_new
+    }
+
+    /// Adds every phrase that begins at `start`.
+    fn matches_at<W: AsRef<str>>(&self, words: &[W], start: usize, found: &mut Vec<Match>) {
+        let mut at = 0usize;
+        for (offset, word) in words[start..].iter().enumerate() {
+            let Some(&next) = self.nodes[at].children.get(word.as_ref()) else { break };
+            at = next as usize;
+            let span = Span::new(start as u32, (start + offset + 1) as u32);
+            let entries = self.nodes[at].entries.iter();
+            found.extend(entries.map(|&(constant, source)| Match { span, constant, source }));
+        }
+    }
+}
+
+/// Names and phrases: names are compared in lower case, phrases by their stems where the domain has inflections.
+#[derive(Clone, Debug, Default)]
+pub struct Lexicon {
+    names: Trie,
+    phrases: Trie,
+    inflections: Inflections,
     n_entries: usize,
     longest: usize,
 }
 
-impl Default for Lexicon {
-    fn default() -> Self {
-        Self { nodes: vec![Node::default()], n_entries: 0, longest: 0 }
-    }
-}
-
 impl Lexicon {
+    /// An empty lexicon whose phrases match like that.
+    #[must_use]
+    pub fn new(inflections: Inflections) -> Self {
+        Self { inflections, ..Self::default() }
+    }
+
     /// Adds a phrase; returns false when it has no word in it.
     pub fn insert(&mut self, phrase: &str, constant: ConstantId, source: Source) -> bool {
         let utterance = Utterance::new(phrase);
         if utterance.is_empty() {
             return false;
         }
-        let mut at = 0usize;
-        for token in utterance.tokens() {
-            let fresh = self.nodes.len() as u32;
-            let next = *self.nodes[at].children.entry_ref(token.lower.as_str()).or_insert(fresh);
-            if next == fresh {
-                self.nodes.push(Node::default());
+        let words = utterance.tokens().iter().map(|token| token.lower.as_str());
+        let is_new = match source {
+            Source::Name => self.names.insert(words.map(str::to_owned), (constant, source)),
+            Source::Phrase => {
+                self.phrases.insert(words.map(|word| self.inflections.key(word)), (constant, source))
             }
-            at = next as usize;
-        }
-        let entry = (constant, source);
-        if !self.nodes[at].entries.contains(&entry) {
-            self.nodes[at].entries.push(entry);
+        };
+        if is_new {
             self.n_entries += 1;
             self.longest = self.longest.max(utterance.len());
         }
@@ -83,7 +126,9 @@ impl Lexicon {
 
     /// Every (phrase, constant) pair without its words.
     pub fn entries(&self) -> impl Iterator<Item = (ConstantId, Source)> + '_ {
-        self.nodes.iter().flat_map(|node| node.entries.iter().copied())
+        [&self.names, &self.phrases]
+            .into_iter()
+            .flat_map(|trie| trie.nodes.iter().flat_map(|node| node.entries.iter().copied()))
     }
 
     /// Words in the longest phrase.
@@ -92,22 +137,19 @@ impl Lexicon {
         self.longest
     }
 
-    /// Every phrase that occurs, by start, then length, then in the order of insertion.
+    /// Every phrase that occurs, by start, then length, then names before phrases, in the order of insertion.
     ///
-    /// Cost: one trie walk per token, at most `longest` steps each.
+    /// Cost: two trie walks per token, at most `longest` steps each.
     #[must_use]
     pub fn matches(&self, utterance: &Utterance) -> Vec<Match> {
-        let tokens = utterance.tokens();
+        let words: Vec<&str> = utterance.tokens().iter().map(|token| token.lower.as_str()).collect();
+        let stems: Vec<String> = words.iter().map(|word| self.inflections.key(word)).collect();
         let mut found = Vec::new();
-        for start in 0..tokens.len() {
-            let mut at = 0usize;
-            for (offset, token) in tokens[start..].iter().enumerate() {
-                let Some(&next) = self.nodes[at].children.get(token.lower.as_str()) else { break };
-                at = next as usize;
-                let span = Span::new(start as u32, (start + offset + 1) as u32);
-                let entries = self.nodes[at].entries.iter();
-                found.extend(entries.map(|&(constant, source)| Match { span, constant, source }));
-            }
+        for start in 0..words.len() {
+            let first = found.len();
+            self.names.matches_at(&words, start, &mut found);
+            self.phrases.matches_at(&stems, start, &mut found);
+            found[first..].sort_by_key(|found| found.span.end);
         }
         found
     }
@@ -131,6 +173,18 @@ mod tests {
         let expected = [("0..2", 1), ("1..2", 0), ("2..3", 2), ("3..4", 0)];
         assert_eq!(shown, expected.map(|(span, id)| (span.to_owned(), id)));
         assert_eq!((lexicon.len(), lexicon.longest()), (3, 2));
+    }
+
+    #[test]
+    fn phrases_match_inflected_words_and_names_do_not() {
+        let mut lexicon = Lexicon::new(Inflections::English);
+        lexicon.insert("run through", ConstantId(0), Source::Phrase);
+        lexicon.insert("rivers", ConstantId(1), Source::Phrase);
+        lexicon.insert("little run", ConstantId(2), Source::Name);
+        let found = lexicon.matches(&Utterance::new("Little runs running through the river Little Run"));
+        let shown: Vec<_> = found.iter().map(|m| (m.span.to_string(), m.constant.0)).collect();
+        let expected = [("2..4", 0), ("5..6", 1), ("6..8", 2)];
+        assert_eq!(shown, expected.map(|(span, id)| (span.to_owned(), id)));
     }
 
     #[test]

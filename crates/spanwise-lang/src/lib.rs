@@ -7,6 +7,7 @@ pub mod analysis;
 pub mod diag;
 pub mod domain;
 pub mod form;
+pub mod inflection;
 pub mod lexicon;
 pub mod meaning;
 pub mod signature;

@@ -131,10 +131,16 @@ impl Model {
         let mut scores = Vec::with_capacity(prepared.leaves.len() * N_USAGES);
         for key in &prepared.leaves {
             let (row, label) = (&logits[key.row as usize * width..][..width], key.label as usize);
-            let own = if self.labels.is_rare(label) { tables.rare } else { row[label] };
-            let base = own + key.phrase * tables.lexicon;
+            let (is_rare, phrase) = (self.labels.is_rare(label), key.phrase * tables.lexicon);
             let usages = &tables.usages[label * N_USAGES..][..N_USAGES];
-            scores.extend(usages.iter().zip(&row[n..n + N_USAGES]).map(|(table, here)| base + table + here));
+            let here = &row[n..n + N_USAGES];
+            // How words are used was learned with other constants on them: it says nothing about a rare one.
+            if is_rare {
+                scores.extend(usages.iter().map(|table| tables.rare + phrase + table));
+            } else {
+                scores
+                    .extend(usages.iter().zip(here).map(|(table, here)| row[label] + phrase + table + here));
+            }
         }
         let logit = |&(row, column): &(u32, u32)| match column {
             NOWHERE => 0.0,
@@ -152,17 +158,16 @@ impl Model {
         let mut tables = self.tables.zeros();
         for (key, usages) in prepared.leaves.iter().zip(gradient.leaves.chunks_exact(N_USAGES)) {
             let (row, label) = (&mut logits[key.row as usize * width..][..width], key.label as usize);
-            let mut total = 0.0;
-            for (usage, &g) in usages.iter().enumerate() {
-                total += g;
-                tables.usages[label * N_USAGES + usage] += g;
-                row[n + usage] += g;
-            }
+            let total: f32 = usages.iter().sum();
             tables.lexicon += key.phrase * total;
+            for (usage, &g) in usages.iter().enumerate() {
+                tables.usages[label * N_USAGES + usage] += g;
+            }
             if self.labels.is_rare(label) {
                 tables.rare += total;
             } else {
                 row[label] += total;
+                row[n..n + N_USAGES].iter_mut().zip(usages).for_each(|(sum, g)| *sum += g);
             }
         }
         for (both, g) in prepared.cells.iter().zip(&gradient.joins) {

@@ -6,6 +6,7 @@
 mod reader;
 
 use crate::diag::Diagnostic;
+use crate::inflection::Inflections;
 use crate::surface::Style;
 use crate::types::TypeDecl;
 use std::ops::Range;
@@ -126,6 +127,8 @@ pub struct DomainFile {
     pub types: Vec<TypeDecl>,
     /// Words that never carry meaning.
     pub no_meaning: Vec<At<String>>,
+    /// How phrases are compared with words.
+    pub inflections: Inflections,
     /// The types a complete program may have.
     pub root: Vec<At<String>>,
     /// What stands around every program.

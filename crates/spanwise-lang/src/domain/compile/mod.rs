@@ -45,7 +45,7 @@ pub(super) fn compile(
         predicate_of: HashMap::new(),
         entity_of: HashMap::new(),
         written: HashMap::new(),
-        lexicon: Lexicon::default(),
+        lexicon: Lexicon::new(file.inflections),
         read_tables: Vec::new(),
         n_unknown: 0,
     };

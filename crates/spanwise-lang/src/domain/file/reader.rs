@@ -4,6 +4,7 @@ use super::{
     AccumulatorDecl, At, ConstantDecl, DomainFile, EntityDecl, ExecutorChoice, FORMAT, TypeSystemDecl,
 };
 use crate::diag::{Diagnostic, closest};
+use crate::inflection::Inflections;
 use crate::surface::Style;
 use crate::types::TypeDecl;
 use std::ops::Range;
@@ -21,6 +22,7 @@ const TOP_KEYS: &[&str] = &[
     "about",
     "types",
     "no_meaning",
+    "inflections",
     "root",
     "surface",
     "constants",
@@ -51,6 +53,7 @@ impl FileReader<'_> {
             about: self.text(top, "about").map(|about| about.value).unwrap_or_default(),
             types: self.types(top),
             no_meaning: self.texts(top, "no_meaning"),
+            inflections: self.inflections(top),
             root,
             wrap,
             style: self.style(top),
@@ -61,6 +64,19 @@ impl FileReader<'_> {
             executor,
             executor_range,
             type_systems: self.type_systems(top),
+        }
+    }
+
+    fn inflections(&mut self, top: &dyn TableLike) -> Inflections {
+        let Some(language) = self.text(top, "inflections") else { return Inflections::None };
+        match language.value.as_str() {
+            "english" => Inflections::English,
+            "none" => Inflections::None,
+            _ => {
+                let message = format!("`{}` is not known, expected `english` or `none`", language.value);
+                self.problems.push(Diagnostic::new(language.range, message));
+                Inflections::None
+            }
         }
     }
 

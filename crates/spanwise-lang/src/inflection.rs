@@ -1,0 +1,106 @@
+//! Forms of one word: `border`, `borders`, `bordered` and `bordering` have one stem.
+//!
+//! A lower-case word comes in, its stem goes out. A stem is for comparison only and need not be a word; it knows no
+//! exceptions (`men`, `ran`) and no other parts of speech (`population` and `populous` stay apart).
+
+/// How phrases of predicates are compared with words.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Inflections {
+    /// As they are written.
+    #[default]
+    None,
+    /// By their English stems.
+    English,
+}
+
+impl Inflections {
+    /// What is compared for a lower-case word.
+    #[must_use]
+    pub fn key(self, word: &str) -> String {
+        match self {
+            Self::None => word.to_owned(),
+            Self::English => english(word),
+        }
+    }
+}
+
+/// The stem of an English word. Short words and words with other characters than a to z are their own stems.
+fn english(word: &str) -> String {
+    if word.len() < 4 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return word.to_owned();
+    }
+    let singular = singular(word);
+    let base = ["ing", "ed"]
+        .iter()
+        .find_map(|ending| singular.strip_suffix(ending).filter(|rest| is_base(rest)))
+        .map_or(singular.as_str(), undoubled);
+    // `traverse` and `traversing` meet without the e.
+    base.strip_suffix('e').filter(|rest| rest.len() >= 3).unwrap_or(base).to_owned()
+}
+
+/// The word without the ending of a plural or of a third person.
+fn singular(word: &str) -> String {
+    if let Some(rest) = word.strip_suffix("ies").filter(|rest| rest.len() >= 2) {
+        return format!("{rest}y");
+    }
+    let hissing = |rest: &&str| ["ss", "x", "ch", "sh", "z"].iter().any(|end| rest.ends_with(end));
+    if let Some(rest) = word.strip_suffix("es").filter(hissing) {
+        return rest.to_owned();
+    }
+    let keeps_its_s = ["ss", "us", "is"].iter().any(|end| word.ends_with(end));
+    word.strip_suffix('s').filter(|_| !keeps_its_s).unwrap_or(word).to_owned()
+}
+
+/// Whether `ing` or `ed` is an ending after this, and not part of the word as in `string` or `red`.
+fn is_base(rest: &str) -> bool {
+    rest.len() >= 3 && rest.bytes().any(|byte| b"aeiouy".contains(&byte))
+}
+
+/// `runn` as in `running` is `run`; `cross` stays.
+fn undoubled(base: &str) -> &str {
+    let bytes = base.as_bytes();
+    match bytes {
+        [.., before, last] if before == last && !b"lsz".contains(last) => &base[..base.len() - 1],
+        _ => base,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_of_a_word_have_one_stem() {
+        for forms in [
+            "border borders bordered bordering",
+            "state states",
+            "city cities",
+            "density densities",
+            "run runs running",
+            "traverse traverses traversed traversing",
+            "pass passes passed passing",
+            "box boxes",
+            "live lives lived living",
+            "sphere spheres",
+        ] {
+            let stems: Vec<String> = forms.split(' ').map(english).collect();
+            assert!(stems.iter().all(|stem| *stem == stems[0]), "{forms}: {stems:?}");
+        }
+    }
+
+    #[test]
+    fn other_words_have_other_stems() {
+        let words = "string red bed is this us texas kansas area all through in of large largest high highest sing ring";
+        let stems: Vec<String> = words.split(' ').map(english).collect();
+        let distinct: std::collections::BTreeSet<&String> = stems.iter().collect();
+        assert_eq!(distinct.len(), stems.len(), "{stems:?}");
+        for word in ["is", "this", "string", "red", "über", "o'neil", "42", ""] {
+            assert_eq!(english(word), word);
+        }
+    }
+
+    #[test]
+    fn without_inflections_words_are_compared_as_they_are() {
+        assert_eq!(Inflections::None.key("borders"), "borders");
+    }
+}
