@@ -14,6 +14,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("spanwise-lang", &["spanwise-core"]),
     ("spanwise-domains", &["spanwise-core", "spanwise-lang"]),
     ("spanwise-chart", &["spanwise-core", "spanwise-lang"]),
+    ("spanwise-render", &["spanwise-core", "spanwise-lang", "spanwise-chart"]),
     ("spanwise-nn", &["spanwise-core"]),
     (
         "spanwise-model",
@@ -38,6 +39,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "spanwise-lang",
             "spanwise-domains",
             "spanwise-chart",
+            "spanwise-render",
             "spanwise-nn",
             "spanwise-model",
             "spanwise-train",

@@ -6,6 +6,7 @@ mod context;
 pub(crate) mod data;
 pub(crate) mod eval;
 pub(crate) mod exec;
+pub(crate) mod explain;
 mod lines;
 pub(crate) mod parse;
 pub(crate) mod train;

@@ -1,0 +1,112 @@
+//! Texts made safe for where they go: terminals, XML, LaTeX.
+//!
+//! Any text comes in; text that only shows itself goes out.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// Control characters and direction marks written out as `\n`, `\u{1b}`: none of them reaches a terminal or a picture.
+pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_hidden) {
+        return text.into();
+    }
+    let mut out = String::with_capacity(text.len() + 8);
+    for ch in text.chars() {
+        if is_hidden(ch) {
+            out.extend(ch.escape_default());
+        } else {
+            out.push(ch);
+        }
+    }
+    out.into()
+}
+
+/// Characters that act instead of showing: controls, line separators, direction marks, what XML cannot hold.
+fn is_hidden(ch: char) -> bool {
+    ch.is_control()
+        || matches!(ch, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+}
+
+/// Text for XML and HTML, inside elements and attributes.
+pub(crate) fn xml(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for ch in visible(text).chars() {
+        match ch {
+            '&' => out += "&amp;",
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '"' => out += "&quot;",
+            '\'' => out += "&#39;",
+            _ => out.push(ch),
+        }
+    }
+    out
+}
+
+/// Text for LaTeX. Characters that pdfTeX's fonts may lack go through the macro `\other{code}{character}`.
+pub(crate) fn latex(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for ch in visible(text).chars() {
+        match ch {
+            '\\' => out += "\\textbackslash{}",
+            '{' | '}' | '$' | '&' | '#' | '%' | '_' => out.extend(['\\', ch]),
+            '^' => out += "\\textasciicircum{}",
+            '~' => out += "\\textasciitilde{}",
+            '<' => out += "\\textless{}",
+            '>' => out += "\\textgreater{}",
+            '|' => out += "\\textbar{}",
+            '"' => out += "\\textquotedbl{}",
+            '\'' => out += "\\textquotesingle{}",
+            '`' => out += "\\textasciigrave{}",
+            // Brackets delimit trees, two hyphens would become a dash.
+            '[' => out += "{[}",
+            ']' => out += "{]}",
+            '-' => out += "{-}",
+            '→' => out += "$\\to$",
+            '…' => out += "\\dots{}",
+            ' '..='~' | '\u{a1}'..='\u{ac}' | '\u{ae}'..='\u{ff}' => out.push(ch),
+            _ => {
+                let _ = write!(out, "\\other{{{:04X}}}{{{ch}}}", ch as u32);
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_would_act_on_a_terminal_is_written_out() {
+        assert_eq!(visible("a\u{1b}[31m\tb\u{202e}c"), "a\\u{1b}[31m\\tb\\u{202e}c");
+        assert!(matches!(visible("plain é 中 😀"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn special_characters_of_latex_become_commands() {
+        assert_eq!(latex("50% of A_1 [x]"), "50\\% of A\\_1 {[}x{]}");
+        assert_eq!(latex("é中"), "é\\other{4E2D}{中}");
+    }
+
+    proptest! {
+        #[test]
+        fn xml_holds_any_text_and_gives_it_back(text in any::<String>()) {
+            let document = format!("<a b=\"{0}\">{0}</a>", xml(&text));
+            let parsed = roxmltree::Document::parse(&document).unwrap();
+            let shown = visible(&text);
+            prop_assert_eq!(parsed.root_element().text().unwrap_or_default(), &*shown);
+            prop_assert_eq!(parsed.root_element().attribute("b").unwrap(), &*shown);
+        }
+
+        #[test]
+        fn latex_has_no_bare_special_character(text in any::<String>()) {
+            let out = latex(&text);
+            let without = out.replace("\\{", "").replace("\\}", "").replace("\\_", "").replace("\\%", "");
+            prop_assert_eq!(without.matches('{').count(), without.matches('}').count());
+            prop_assert!(!without.replace("\\&", "").replace("\\#", "").contains(['%', '&', '#', '_', '^', '~']));
+        }
+    }
+}

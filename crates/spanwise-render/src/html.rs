@@ -1,0 +1,109 @@
+//! A page about one parse: utterance, program, answer, tree, words, other programs.
+//!
+//! An explanation comes in, one HTML document goes out that needs no script, no network and no other file.
+
+use crate::escape::xml;
+use crate::svg::{STYLE, tree_element};
+use crate::{Answer, Explanation, Word, percent};
+use std::fmt::Write as _;
+
+const PAGE_STYLE: &str = "\
+:root{color-scheme:light dark;--back:#fff;--text:#1f2328;--soft:#59636e;--rule:#d1d9e0;--panel:#f6f8fa;--good:#1a7f37;--bad:#cf222e}\
+@media (prefers-color-scheme:dark){:root{--back:#0d1117;--text:#e6edf3;--soft:#9198a1;--rule:#3d444d;--panel:#161b22;--good:#56d364;--bad:#ff7b72}}\
+body{margin:0;background:var(--back);color:var(--text);font:16px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans',Helvetica,Arial,sans-serif}\
+main{max-width:72rem;margin:0 auto;padding:1.5rem}\
+h1{font-size:1.6rem;line-height:1.25;margin:0 0 1rem;overflow-wrap:anywhere}\
+h2{font-size:.95rem;color:var(--soft);font-weight:600;margin:1.6rem 0 .4rem}\
+pre,.panel{background:var(--panel);border:1px solid var(--rule);border-radius:8px;padding:.8rem 1rem;margin:0;overflow-x:auto}\
+pre,code,.answer{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace;font-size:.9rem}\
+pre{white-space:pre-wrap}\
+.answer{color:var(--good);overflow-wrap:anywhere}\
+.failed{color:var(--bad)}\
+.tree{border:1px solid var(--rule);border-radius:8px;overflow-x:auto;text-align:center}\
+.soft{color:var(--soft)}\
+table{border-collapse:collapse;width:100%}\
+th,td{text-align:left;padding:.35rem .8rem .35rem 0;border-bottom:1px solid var(--rule);vertical-align:top;overflow-wrap:anywhere}\
+th{font-size:.85rem;color:var(--soft);font-weight:600}\
+td.number,th.number{text-align:right;padding-right:0;white-space:nowrap;font-variant-numeric:tabular-nums}";
+
+/// The page.
+#[must_use]
+pub fn html(explanation: &Explanation) -> String {
+    let title = xml(&explanation.text);
+    let mut out = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>{title}</title>\n\
+         <style>{PAGE_STYLE}\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n"
+    );
+    if let Some(program) = &explanation.program {
+        let sure = percent(program.probability);
+        let _ = write!(
+            out,
+            "<h2>Program <span class=\"soft\">({})</span></h2>\n<pre>{}</pre>\n",
+            xml(&sure),
+            lines(&program.lines)
+        );
+    }
+    answer(&mut out, explanation.answer.as_ref());
+    let _ = write!(out, "<h2>Tree</h2>\n<div class=\"tree\">\n{}</div>\n", tree_element(explanation));
+    words(&mut out, &explanation.words);
+    alternatives(&mut out, &explanation.alternatives);
+    out += "</main>\n</body>\n</html>\n";
+    out
+}
+
+/// Several lines, each made safe; the breaks stay.
+fn lines(text: &str) -> String {
+    text.lines().map(xml).collect::<Vec<_>>().join("\n")
+}
+
+fn answer(out: &mut String, answer: Option<&Answer>) {
+    match answer {
+        None => {}
+        Some(Answer::Value { text, note }) => {
+            let text = if text.is_empty() { "(empty)" } else { text };
+            let _ = write!(out, "<h2>Answer</h2>\n<div class=\"panel answer\">{}</div>\n", xml(text));
+            if let Some(note) = note {
+                let _ = writeln!(out, "<p class=\"soft\">{}</p>", xml(note));
+            }
+        }
+        Some(Answer::Failed(reason)) => {
+            let _ = write!(out, "<h2>No answer</h2>\n<div class=\"panel failed\">{}</div>\n", xml(reason));
+        }
+    }
+}
+
+fn words(out: &mut String, words: &[Word]) {
+    if words.is_empty() {
+        return;
+    }
+    *out += "<h2>Words</h2>\n<table>\n<thead><tr><th>word</th><th>stands for</th>\
+        <th class=\"number\">probability</th></tr></thead>\n<tbody>\n";
+    for word in words {
+        let stands_for = match &word.constant {
+            Some(constant) => format!("<code>{}</code>", xml(constant)),
+            None => "<span class=\"soft\">nothing</span>".to_owned(),
+        };
+        let _ = writeln!(
+            out,
+            "<tr><td>{}</td><td>{stands_for}</td><td class=\"number\">{}</td></tr>",
+            xml(&word.text),
+            xml(&percent(word.probability))
+        );
+    }
+    *out += "</tbody>\n</table>\n";
+}
+
+fn alternatives(out: &mut String, alternatives: &[(String, f64)]) {
+    if alternatives.is_empty() {
+        return;
+    }
+    *out += "<h2>Other programs</h2>\n<table>\n<thead><tr><th>program</th>\
+        <th class=\"number\">probability</th></tr></thead>\n<tbody>\n";
+    for (program, probability) in alternatives {
+        let (program, probability) = (xml(program), xml(&percent(*probability)));
+        let _ =
+            writeln!(out, "<tr><td><code>{program}</code></td><td class=\"number\">{probability}</td></tr>");
+    }
+    *out += "</tbody>\n</table>\n";
+}

@@ -1,0 +1,189 @@
+//! Trees for tests: written by hand, or drawn at random.
+
+#![allow(dead_code, reason = "every test file uses its own part of this")]
+
+use spanwise_chart::{Category, SpanTree, TreeNode};
+use spanwise_core::{Span, Utterance};
+use spanwise_domains::load::load;
+use spanwise_lang::{Domain, Terms};
+use spanwise_render::{Diagram, Explanation};
+use std::sync::LazyLock;
+
+/// One domain for all trees.
+pub(crate) static GEO: LazyLock<Domain> = LazyLock::new(|| load("geo").unwrap());
+
+/// Builds a tree from left to right, children before parents.
+pub(crate) struct Builder {
+    terms: Terms,
+    tree: SpanTree,
+    at: u32,
+}
+
+impl Builder {
+    pub(crate) fn new() -> Self {
+        Self { terms: GEO.new_terms(), tree: SpanTree::default(), at: 0 }
+    }
+
+    /// A constant on the next words.
+    pub(crate) fn says(&mut self, constant: &str, n_words: u32, program: &str, meaning: &str) -> usize {
+        let id = GEO.constants().iter_enumerated().find(|(_, found)| found.name == constant).unwrap().0;
+        self.leaf(Category::Constant(id), n_words, program, meaning)
+    }
+
+    /// The next words mean nothing.
+    pub(crate) fn null(&mut self, n_words: u32) -> usize {
+        self.leaf(Category::Null, n_words, "", "")
+    }
+
+    /// Nothing stands above the next words.
+    pub(crate) fn skip(&mut self, n_words: u32) {
+        self.at += n_words;
+    }
+
+    fn leaf(&mut self, category: Category, n_words: u32, program: &str, meaning: &str) -> usize {
+        let span = Span::new(self.at, self.at + n_words);
+        self.at = span.end;
+        self.push(span, category, Vec::new(), [program, meaning])
+    }
+
+    pub(crate) fn join(&mut self, children: &[usize], program: &str, meaning: &str) -> usize {
+        let first = self.tree.nodes[children[0]].span.start;
+        let last = self.tree.nodes[children[children.len() - 1]].span.end;
+        self.push(Span::new(first, last), Category::Join, children.to_vec(), [program, meaning])
+    }
+
+    pub(crate) fn implicit(&mut self, constant: &str, child: usize, program: &str, meaning: &str) -> usize {
+        let id = GEO.predicate(constant).unwrap();
+        let span = self.tree.nodes[child].span;
+        self.push(span, Category::Implicit(id), vec![child], [program, meaning])
+    }
+
+    fn push(&mut self, span: Span, category: Category, children: Vec<usize>, texts: [&str; 2]) -> usize {
+        let [program, meaning] = texts;
+        let program = (!program.is_empty()).then(|| self.terms.parse(program).unwrap());
+        self.tree.nodes.push(TreeNode { span, category, children, program, meaning: meaning.to_owned() });
+        self.tree.nodes.len() - 1
+    }
+
+    pub(crate) fn over(self, text: &str) -> Explanation {
+        let utterance = Utterance::new(text);
+        Explanation::new(text, Diagram::new(&self.tree, &GEO, &self.terms, &utterance).unwrap())
+    }
+}
+
+/// `(what) ((state) (largest population))`: no part reaches around another.
+pub(crate) fn projective() -> Explanation {
+    let mut tree = Builder::new();
+    let what = tree.null(1);
+    let state = tree.says("state", 1, "state(all)", "States");
+    let has_the = tree.null(2);
+    let states = tree.join(&[state, has_the], "state(all)", "States");
+    let largest = tree.says("largest_one", 1, "largest_one(_)", "NumbersOfStates -> State");
+    let population = tree.says("population_1", 1, "population_1(_)", "States -> NumbersOfStates");
+    let pair = tree.join(&[largest, population], "largest_one(population_1(_))", "States -> State");
+    let all = tree.join(&[states, pair], "largest_one(population_1(state(all)))", "State");
+    tree.join(&[what, all], "answer(largest_one(population_1(state(all))))", "State");
+    tree.over("which state has the greatest population")
+}
+
+/// `through .. yellowstone` compose around `states`.
+pub(crate) fn discontinuous() -> Explanation {
+    let mut tree = Builder::new();
+    let through = tree.says("traverse_1", 2, "traverse_1(_)", "SomeRivers -> Crossed");
+    let states = tree.says("state", 1, "state(_)", "Crossed -> States");
+    let null = tree.null(2);
+    let states = tree.join(&[states, null], "state(_)", "Crossed -> States");
+    let name = tree.says("riverid('yellowstone')", 1, "riverid('yellowstone')", "River");
+    tree.join(&[through, states, name], "answer(state(traverse_1(riverid('yellowstone'))))", "States");
+    tree.over("through which states does the yellowstone")
+}
+
+/// `us rivers`: that rivers lie in a country goes without saying; the last word belongs to nothing.
+pub(crate) fn implicit() -> Explanation {
+    let mut tree = Builder::new();
+    let country = tree.says("countryid('usa')", 1, "countryid('usa')", "Country");
+    let located = tree.implicit("loc_2", country, "loc_2(countryid('usa'))", "WithinCountry");
+    let river = tree.says("river", 1, "river(_)", "WithinCountry -> Rivers");
+    tree.join(&[located, river], "answer(river(loc_2(countryid('usa'))))", "Rivers");
+    tree.over("us rivers !")
+}
+
+/// A chain over `n_words` words that leans to the right, every word a constant: as deep as it is wide.
+pub(crate) fn chain(n_words: u32) -> Explanation {
+    let mut tree = Builder::new();
+    let words: Vec<usize> =
+        (0..n_words).map(|_| tree.says("state", 1, "state(_)", "Located -> States")).collect();
+    let mut program = tree.terms.parse("state(all)").unwrap();
+    let mut last = words[words.len() - 1];
+    for &word in words.iter().rev().skip(1) {
+        last = tree.join(&[word, last], "", "States");
+        program = tree.terms.call("state", &[program]);
+        tree.tree.nodes[last].program = Some(program);
+    }
+    tree.over(&vec!["word"; n_words as usize].join(" "))
+}
+
+/// A small generator of numbers, so that a seed is all a test needs.
+pub(crate) struct Dice(pub(crate) u64);
+
+impl Dice {
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
+
+    fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
+        from[self.below(from.len() as u64) as usize]
+    }
+}
+
+const PLAIN: &[&str] = &["a", "is", "the", "state", "mississippi", "x_1", "<", "%", "?"];
+const ODD: &[&str] = &["中", "東京都", "😀", "é", "e\u{301}", "&", "\\", "{", "]", "#", "ÿ", "\"", "$"];
+const MEANINGS: &[&str] = &["", "A", "States", "NumbersOfStates -> State", "A, B -> C<'&\">", "東 -> é"];
+
+/// A random tree over 1 to 24 words; with `odd`, words and types that are hard to set.
+pub(crate) fn random(seed: u64, odd: bool) -> Explanation {
+    let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    let n = 1 + dice.below(24) as u32;
+    let words: Vec<&str> =
+        (0..n).map(|_| if odd && dice.below(3) == 0 { dice.pick(ODD) } else { dice.pick(PLAIN) }).collect();
+    let mut tree = Builder::new();
+    // Now and then the first words belong to nothing.
+    let skipped = if n > 2 && dice.below(4) == 0 { 1 + dice.below(2) as u32 } else { 0 };
+    tree.skip(skipped);
+    grow(&mut tree, &mut dice, n - skipped, odd);
+    tree.over(&words.join(" "))
+}
+
+/// A random node over the next `n` words. Splits three ways as often as two ways.
+fn grow(tree: &mut Builder, dice: &mut Dice, n: u32, odd: bool) -> usize {
+    let meanings = if odd { MEANINGS } else { &MEANINGS[..4] };
+    let meaning = dice.pick(meanings);
+    let node = match dice.below(6) {
+        0 if n <= 3 => return tree.null(n),
+        1 | 2 if n <= 2 => {
+            let constant = dice.pick(&["state", "largest_one", "riverid('yellowstone')"]);
+            tree.says(constant, n, "state(_)", meaning)
+        }
+        _ if n == 1 => tree.says("state", 1, "state(all)", meaning),
+        0 | 3 if n >= 3 => {
+            let first = 1 + dice.below(u64::from(n) - 2) as u32;
+            let second = 1 + dice.below(u64::from(n - first) - 1) as u32;
+            let parts = [first, second, n - first - second].map(|part| grow(tree, dice, part, odd));
+            tree.join(&parts, "state(all)", meaning)
+        }
+        4 if n >= 3 => {
+            let first = 1 + dice.below(u64::from(n) - 2) as u32;
+            let left = grow(tree, dice, first, odd);
+            tree.skip(1);
+            let right = grow(tree, dice, n - first - 1, odd);
+            tree.join(&[left, right], "state(all)", meaning)
+        }
+        _ => {
+            let first = 1 + dice.below(u64::from(n) - 1) as u32;
+            let parts = [first, n - first].map(|part| grow(tree, dice, part, odd));
+            tree.join(&parts, "state(all)", meaning)
+        }
+    };
+    if dice.below(8) == 0 { tree.implicit("place", node, "place(_)", meaning) } else { node }
+}
