@@ -6,6 +6,9 @@
 use spanwise_core::Idx;
 use spanwise_lang::{ConstantId, Domain, Kind, Node, TermId, Terms};
 
+/// A predicate that the lexicon has no phrase for is learned like others from so many programs on.
+pub(crate) const RARE_WITHOUT_PHRASE: usize = 3;
+
 /// The labels of a domain.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Labels {
@@ -39,8 +42,9 @@ impl Labels {
         Self { of, names, rare }
     }
 
-    /// Marks predicates that occur in fewer than `below` programs. A label without any program is rare whenever
-    /// `below` is not zero.
+    /// Marks predicates that occur in fewer than `below` programs; where the lexicon has no phrase for one, in fewer than
+    /// `RARE_WITHOUT_PHRASE`, because a rare predicate without a phrase can stand nowhere. A label without any program
+    /// is rare whenever `below` is not zero.
     pub fn mark_rare<'a>(
         &mut self,
         domain: &Domain,
@@ -60,8 +64,11 @@ impl Labels {
             seen.dedup();
             seen.iter().for_each(|&label| counts[label] += 1);
         }
+        let mut said = vec![false; self.names.len()];
+        domain.lexicon().entries().for_each(|(constant, _)| said[self.of(constant)] = true);
         for (constant, &label) in domain.constants().iter().zip(&self.of) {
             let label = label as usize;
+            let below = if said[label] { below } else { below.min(RARE_WITHOUT_PHRASE) };
             self.rare[label] = constant.kind == Kind::Predicate && counts[label] < below;
         }
     }
@@ -108,5 +115,30 @@ impl Labels {
         for (name, rare) in self.names.iter().zip(&mut self.rare) {
             *rare = names.contains(name);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rare_predicates_need_a_phrase_or_more_programs() {
+        let domain = spanwise_domains::load("geo").unwrap();
+        let mut terms = domain.new_terms();
+        let mut parse = |text: &str| terms.parse(text).unwrap();
+        // `most` has a phrase, `longer` has none.
+        let most = parse("answer(most(state(loc_1(river(all)))))");
+        let longer = parse("answer(river(longer(riverid('ohio'))))");
+        let rare = |n: usize, below| {
+            let programs: Vec<TermId> = [most, longer].into_iter().cycle().take(2 * n).collect();
+            let mut labels = Labels::new(&domain);
+            labels.mark_rare(&domain, &terms, &programs, below);
+            ["most", "longer"].map(|name| labels.rare_names().any(|rare| rare == name))
+        };
+        assert_eq!(rare(2, 5), [true, true]);
+        assert_eq!(rare(4, 5), [true, false]);
+        assert_eq!(rare(5, 5), [false, false]);
+        assert_eq!(rare(0, 0), [false, false]);
     }
 }

@@ -113,7 +113,7 @@ impl Default for Settings {
             joins: JoinScores::Ends,
             beam: 5,
             type_check: TypeChecks::EveryTree,
-            rare_below: 3,
+            rare_below: 5,
             hidden: 250,
         }
     }
