@@ -8,6 +8,7 @@ pub(crate) mod eval;
 pub(crate) mod exec;
 mod lines;
 pub(crate) mod parse;
+pub(crate) mod reproduce;
 pub(crate) mod train;
 
 use crate::output::WrongCall;
