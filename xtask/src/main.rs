@@ -31,6 +31,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "spanwise-model",
         ],
     ),
+    ("spanwise-reproduce", &["spanwise-lang", "spanwise-domains", "spanwise-train"]),
     ("spanwise", &["spanwise-core", "spanwise-lang", "spanwise-domains", "spanwise-chart", "spanwise-model"]),
     (
         "spanwise-cli",
@@ -43,6 +44,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "spanwise-nn",
             "spanwise-model",
             "spanwise-train",
+            "spanwise-reproduce",
         ],
     ),
 ];

@@ -34,6 +34,7 @@ enum Command {
     Eval(commands::eval::Args),
     Parse(commands::parse::Args),
     Explain(commands::explain::Args),
+    Reproduce(commands::reproduce::Args),
 }
 
 fn main() -> ExitCode {
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         Command::Eval(args) => commands::eval::run(&args),
         Command::Parse(args) => commands::parse::run(&args),
         Command::Explain(args) => commands::explain::run(&args),
+        Command::Reproduce(args) => commands::reproduce::run(&args),
     };
     output::finish(outcome)
 }

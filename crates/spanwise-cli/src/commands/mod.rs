@@ -9,6 +9,7 @@ pub(crate) mod exec;
 pub(crate) mod explain;
 mod lines;
 pub(crate) mod parse;
+pub(crate) mod reproduce;
 pub(crate) mod train;
 
 use crate::output::WrongCall;

@@ -1,0 +1,151 @@
+//! The plots of a report: accuracy by program length, learning curves, risk against coverage, reliability.
+//!
+//! In come gathered results; out come pictures, one for each split. A curve is a row; seeds are pooled or averaged.
+
+use crate::document::Figure;
+use crate::gather::{Cell, Results};
+use crate::plot::{Plot, Series};
+use crate::stats::{Judged, length_bins, reliability, risk_curve};
+use crate::tables::Split;
+
+/// A kind of plot, and one picture for each split that has something to show.
+pub(crate) struct Kind {
+    pub(crate) title: &'static str,
+    /// How to read it.
+    pub(crate) about: &'static str,
+    pub(crate) figures: Vec<Figure>,
+}
+
+/// Draws the picture of a split, if it has something to show.
+type Draw = fn(&Results, &Split) -> Option<Figure>;
+
+/// All plots.
+pub(crate) fn all(results: &Results) -> Vec<Kind> {
+    let kinds: [(&str, &str, Draw); 4] = [
+        (
+            "Accuracy by program length",
+            "Denotation accuracy on test, in percent, by the number of names and calls in the gold program. Each bin holds \
+             about the same number of examples; seeds are pooled.",
+            by_length,
+        ),
+        (
+            "Learning curves",
+            "Denotation accuracy on dev, in percent, after each epoch: the mean of the seeds.",
+            learning,
+        ),
+        (
+            "Risk and coverage",
+            "Errors in percent among the given percent of test questions that the parser is most sure of; seeds are pooled.",
+            risk,
+        ),
+        (
+            "Reliability",
+            "The share of right answers among those of about the same probability, in ten bins; seeds are pooled. On the dotted \
+             line, probabilities mean what they say.",
+            reliable,
+        ),
+    ];
+    let draw = |(title, about, draw): (_, _, Draw)| Kind {
+        title,
+        about,
+        figures: results.splits().filter_map(|split| draw(results, split)).collect(),
+    };
+    kinds.into_iter().map(draw).filter(|kind| !kind.figures.is_empty()).collect()
+}
+
+/// A curve for each row with a finished cell. A row has the same colour in every plot.
+fn series(
+    results: &Results,
+    split: &Split,
+    points: impl Fn(&[&Cell]) -> Vec<(f64, f64)>,
+) -> Option<Vec<Series>> {
+    let mut all = Vec::new();
+    for (style, row) in results.tables.rows.iter().enumerate() {
+        let cells: Vec<&Cell> =
+            results.of(&row.name, &split.name).filter(|cell| cell.record().is_some()).collect();
+        let points = points(&cells);
+        if !points.is_empty() {
+            all.push(Series { name: row.name.clone(), style, points });
+        }
+    }
+    (!all.is_empty()).then_some(all)
+}
+
+fn pooled(cells: &[&Cell]) -> Vec<Judged> {
+    cells.iter().flat_map(|cell| cell.judged.iter().copied()).collect()
+}
+
+fn figure(kind: &str, split: &Split, plot: Plot) -> Figure {
+    Figure { name: format!("{kind}-{}", split.name), title: plot.title.clone(), svg: plot.svg() }
+}
+
+fn by_length(results: &Results, split: &Split) -> Option<Figure> {
+    let of_split = results.cells.iter().filter(|cell| cell.id.split == split.name);
+    let bins = length_bins(of_split.flat_map(|cell| &cell.judged).filter_map(|one| one.size));
+    let series = series(results, split, |cells| {
+        let judged = pooled(cells);
+        let at = |(at, (share, _)): (usize, (f64, usize))| (at as f64, share);
+        let shares = bins.iter().enumerate().filter_map(|(at, bin)| Some((at, bin.accuracy(&judged)?)));
+        shares.map(at).collect()
+    })?;
+    let plot = Plot {
+        title: format!("{}: accuracy by length", split.title),
+        x_label: "names and calls in the gold program".to_owned(),
+        reach: [(0.0, (bins.len() as f64 - 1.0).max(1.0)), (90.0, 100.0)],
+        names: bins.iter().map(crate::stats::LengthBin::shown).collect(),
+        series,
+        diagonal: false,
+    };
+    Some(figure("length", split, plot))
+}
+
+fn learning(results: &Results, split: &Split) -> Option<Figure> {
+    let series = series(results, split, mean_curve)?;
+    let last = series.iter().flat_map(|series| &series.points).map(|point| point.0).fold(1.0, f64::max);
+    let plot = Plot {
+        title: format!("{}: accuracy on dev", split.title),
+        x_label: "epoch".to_owned(),
+        reach: [(0.0, last), (90.0, 100.0)],
+        names: Vec::new(),
+        series,
+        diagonal: false,
+    };
+    Some(figure("learning", split, plot))
+}
+
+/// The mean of the curves of some seeds, as far as all of them go.
+fn mean_curve(cells: &[&Cell]) -> Vec<(f64, f64)> {
+    let n = cells.iter().map(|cell| cell.curve.len()).min().unwrap_or(0);
+    let mean = |at: usize| {
+        let sum: f64 = cells.iter().map(|cell| cell.curve[at].1).sum();
+        (cells[0].curve[at].0, sum / cells.len() as f64)
+    };
+    (0..n).map(mean).collect()
+}
+
+fn risk(results: &Results, split: &Split) -> Option<Figure> {
+    let plot = Plot {
+        title: format!("{}: errors by coverage", split.title),
+        x_label: "coverage, %".to_owned(),
+        series: series(results, split, |cells| risk_curve(&pooled(cells)))?,
+        names: Vec::new(),
+        reach: [(0.0, 100.0), (0.0, 5.0)],
+        diagonal: false,
+    };
+    Some(figure("risk", split, plot))
+}
+
+fn reliable(results: &Results, split: &Split) -> Option<Figure> {
+    let series = series(results, split, |cells| {
+        reliability(&pooled(cells)).iter().map(|bin| (bin.probability, bin.right)).collect()
+    })?;
+    let plot = Plot {
+        title: format!("{}: reliability", split.title),
+        x_label: "probability of the answer".to_owned(),
+        reach: [(0.0, 1.0), (0.0, 1.0)],
+        names: Vec::new(),
+        series,
+        diagonal: true,
+    };
+    Some(figure("reliability", split, plot))
+}

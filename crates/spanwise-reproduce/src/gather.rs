@@ -1,0 +1,138 @@
+//! Everything a report needs, read from the folder of a grid.
+//!
+//! In come the files of the [`Store`]; out come cells with their records, predictions and learning curves. Nothing is run here.
+
+use crate::error::ReproduceError;
+use crate::grid::CellId;
+use crate::stats::{Judged, Mean};
+use crate::store::{Grid, Record, Store};
+use crate::tables::{Row, Split, Tables};
+use serde_json::Value;
+use spanwise_lang::Terms;
+use std::fs;
+use std::path::Path;
+
+/// What became of a cell.
+#[derive(Clone, PartialEq, Debug)]
+pub enum State {
+    /// It has numbers.
+    Done(Box<Record>),
+    /// It failed, for this reason.
+    Failed(String),
+    /// It was asked for and is not finished.
+    Missing,
+}
+
+/// A cell, with all that it left.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Cell {
+    /// Its place.
+    pub id: CellId,
+    /// What became of it.
+    pub state: State,
+    /// Its predictions on test.
+    pub judged: Vec<Judged>,
+    /// Accuracy on dev after each epoch: the epoch, and percent.
+    pub curve: Vec<(f64, f64)>,
+}
+
+impl Cell {
+    /// Its record, if it is finished.
+    #[must_use]
+    pub fn record(&self) -> Option<&Record> {
+        match &self.state {
+            State::Done(record) => Some(record),
+            _ => None,
+        }
+    }
+}
+
+/// All cells of a grid.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Results {
+    /// What rows and splits are called.
+    pub tables: Tables,
+    /// Which cells were asked for.
+    pub grid: Grid,
+    /// The cells, in the order of the tables, then of seeds.
+    pub cells: Vec<Cell>,
+}
+
+impl Results {
+    /// Reads a grid. Cells of rows and splits that are no longer in the tables are passed over.
+    ///
+    /// # Errors
+    /// No grid; a file that is there but cannot be read.
+    pub fn read(store: &Store, tables: Tables) -> Result<Self, ReproduceError> {
+        let no_grid = || ReproduceError::NoGrid { out: store.out().display().to_string() };
+        let grid = store.grid()?.ok_or_else(no_grid)?;
+        let mut cells = Vec::new();
+        for row in &tables.rows {
+            for split in &tables.splits {
+                let mut ids: Vec<&CellId> =
+                    grid.cells.iter().filter(|id| id.row == row.name && id.split == split.name).collect();
+                ids.sort_unstable();
+                for id in ids {
+                    cells.push(read_cell(store, id)?);
+                }
+            }
+        }
+        Ok(Self { tables, grid, cells })
+    }
+
+    /// Rows that were asked for.
+    pub fn rows(&self) -> impl Iterator<Item = &Row> {
+        self.tables.rows.iter().filter(|row| self.cells.iter().any(|cell| cell.id.row == row.name))
+    }
+
+    /// Splits that were asked for.
+    pub fn splits(&self) -> impl Iterator<Item = &Split> {
+        self.tables.splits.iter().filter(|split| self.cells.iter().any(|cell| cell.id.split == split.name))
+    }
+
+    /// The seeds of a row on a split.
+    pub fn of<'a>(&'a self, row: &'a str, split: &'a str) -> impl Iterator<Item = &'a Cell> {
+        self.cells.iter().filter(move |cell| cell.id.row == row && cell.id.split == split)
+    }
+
+    /// The mean over finished seeds of a number of each cell.
+    #[must_use]
+    pub fn mean(&self, row: &str, split: &str, number: impl Fn(&Record) -> Option<f64>) -> Option<Mean> {
+        let values: Vec<f64> = self.of(row, split).filter_map(Cell::record).filter_map(number).collect();
+        Mean::new(&values)
+    }
+}
+
+fn read_cell(store: &Store, id: &CellId) -> Result<Cell, ReproduceError> {
+    let empty = |state| Cell { id: id.clone(), state, judged: Vec::new(), curve: Vec::new() };
+    let record = match store.record(id)? {
+        None => return Ok(empty(State::Missing)),
+        Some(Record { error: Some(error), .. }) => return Ok(empty(State::Failed(error))),
+        Some(record) => record,
+    };
+    let home = CellId { split: record.home.clone(), ..id.clone() };
+    Ok(Cell {
+        id: id.clone(),
+        judged: predictions(&store.folder(id).join("predictions.jsonl")),
+        curve: curve(&store.folder(&home).join("metrics.jsonl")),
+        state: State::Done(Box::new(record)),
+    })
+}
+
+/// The predictions of a file. One that is gone takes its plots with it, not the report.
+fn predictions(path: &Path) -> Vec<Judged> {
+    let mut terms = Terms::new();
+    let text = fs::read_to_string(path).unwrap_or_default();
+    text.lines().filter_map(|line| Judged::read(line, &mut terms)).collect()
+}
+
+/// Accuracy on dev by epoch: denotation where it is known, exact match elsewhere.
+fn curve(path: &Path) -> Vec<(f64, f64)> {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let point = |line: &str| {
+        let row: Value = serde_json::from_str(line).ok()?;
+        let number = |key: &str| row.get(key).and_then(Value::as_f64);
+        Some((number("epoch")?, number("dev_denotation").or_else(|| number("dev_exact_match"))?))
+    };
+    text.lines().filter_map(point).collect()
+}
