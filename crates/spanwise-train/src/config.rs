@@ -95,9 +95,9 @@ impl Default for Training {
             clip: 5.0,
             dropout: 0.1,
             frozen_layers: 3,
-            augment_from: 3,
-            augment_share: 0.5,
-            augment_weight: 0.5,
+            augment_from: 2,
+            augment_share: 1.0,
+            augment_weight: 1.0,
             average_epochs: 1,
             patience: 0,
         }
