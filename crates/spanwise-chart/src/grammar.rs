@@ -512,8 +512,10 @@ impl Grammar {
 
     fn root(&mut self, domain: &Domain) {
         for ty in domain.types().ids() {
-            if domain.root_types().iter().any(|&root| domain.types().is_subtype(ty, root)) {
-                let rule = self.rule(RuleKind::Root, ty, ty, Side::Right);
+            let accepts = |root: &&TypeId| domain.types().is_subtype(ty, **root);
+            if let Some(&root) = domain.root_types().iter().find(accepts) {
+                // Like a slot, the root is scored by the type it asks for: kinds of it that are rare share that.
+                let rule = self.rule(RuleKind::Root, root, root, Side::Right);
                 self.roots.push((ty, rule));
             }
         }

@@ -75,7 +75,7 @@ fn figure_1_the_capital_of_states_that_new_york_borders() {
                       5..6 states      state                state(_)                                                       Bordering -> States
                       6..7 that        -
                     7..11              join                 next_to_1(stateid('new york'))                                 Bordering
-                      7..9 New York    stateid('new york')  stateid('new york')                                            State
+                      7..9 New York    stateid('new york')  stateid('new york')                                            StateName
                       9..11            join                 next_to_1(_)                                                   SomeStates -> Bordering
                         9..10 borders  next_to_1            next_to_1(_)                                                   SomeStates -> Bordering
                         10..11 ?       -
@@ -95,16 +95,16 @@ fn figure_3_a_function_between_another_and_its_argument() {
         Discontinuity::Ternary,
         program,
         expect![[r#"
-        0..7                   join          answer(largest_one(population_1(state(all))))  State
-          0..4                 join          state(all)                                     States
-            0..1 State         state         state(all)                                     States
-            1..4 that has the  -
-          4..7                 join          largest_one(population_1(_))                   States -> State
-            4..5 most          largest_one   largest_one(_)                                 NumbersOfStates -> State
-            5..7               join          population_1(_)                                States -> NumbersOfStates
-              5..6 people      population_1  population_1(_)                                States -> NumbersOfStates
-              6..7 ?           -
-    "#]],
+            0..7                   join          answer(largest_one(population_1(state(all))))  TopState
+              0..4                 join          state(all)                                     States
+                0..1 State         state         state(all)                                     States
+                1..4 that has the  -
+              4..7                 join          largest_one(population_1(_))                   States -> TopState
+                4..5 most          largest_one   largest_one(_)                                 NumbersOfStates -> TopState
+                5..7               join          population_1(_)                                States -> NumbersOfStates
+                  5..6 people      population_1  population_1(_)                                States -> NumbersOfStates
+                  6..7 ?           -
+        "#]],
     );
     check(
         "geo@paper",

@@ -51,11 +51,10 @@ impl<'a> Slow<'a> {
         for p in 0..n {
             for item in self.closed(&mut terms, p, n) {
                 let ty = self.closed_type(&item);
-                let is_root =
-                    case.domain.root_types().iter().any(|&root| case.domain.types().is_subtype(ty, root));
-                if is_root {
+                let accepts = |root: &&TypeId| case.domain.types().is_subtype(ty, **root);
+                if let Some(&root) = case.domain.root_types().iter().find(accepts) {
                     let program = case.domain.program(&mut terms, &item.meaning).unwrap();
-                    let score = item.score + self.rule(RuleKind::Root, ty, ty, Side::Right);
+                    let score = item.score + self.rule(RuleKind::Root, root, root, Side::Right);
                     found.push((score, terms.display(program).to_string()));
                 }
             }
