@@ -41,10 +41,7 @@ impl Candidates {
     /// An utterance that is too long for a chart.
     pub fn lattice(&self, domain: &Domain, utterance: &Utterance) -> Result<Lattice, ChartError> {
         let matches = domain.lexicon().matches(utterance);
-        let mut leaves: Vec<Leaf> = Vec::new();
-        for found in longest_names(domain, &matches) {
-            leaves.push(Leaf { start: found.span.start, end: found.span.end, constant: found.constant });
-        }
+        let mut leaves = licensed(domain, &matches);
         let predicates: Vec<ConstantId> = domain
             .constants()
             .iter_enumerated()
@@ -54,12 +51,6 @@ impl Candidates {
             })
             .map(|(id, _)| id)
             .collect();
-        let is_predicate = |found: &&Match| found.source == Source::Phrase;
-        leaves.extend(matches.iter().filter(is_predicate).map(|found| Leaf {
-            start: found.span.start,
-            end: found.span.end,
-            constant: found.constant,
-        }));
         if self.predicates == Licence::Anywhere {
             for span in self.spans(domain, utterance, &matches) {
                 leaves.extend(predicates.iter().map(|&constant| Leaf {
@@ -108,6 +99,19 @@ impl Candidates {
         }
         spans
     }
+}
+
+/// The leaves of what a lexicon has found, by start, then end, then constant: phrases, and names except those inside
+/// a longer name of something else of the same class.
+#[must_use]
+pub fn licensed(domain: &Domain, matches: &[Match]) -> Vec<Leaf> {
+    let phrases = matches.iter().filter(|found| found.source == Source::Phrase);
+    let leaf =
+        |found: &Match| Leaf { start: found.span.start, end: found.span.end, constant: found.constant };
+    let mut leaves: Vec<Leaf> = longest_names(domain, matches).chain(phrases).map(leaf).collect();
+    leaves.sort_unstable();
+    leaves.dedup();
+    leaves
 }
 
 /// Names that do not lie inside a longer name of something else of the same class.

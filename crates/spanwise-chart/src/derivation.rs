@@ -4,8 +4,9 @@ use crate::edges::{Edges, Node, Symbol};
 use crate::grammar::{LeafSymbol, N_USAGES, RuleKind};
 use crate::hypergraph::{Edge, NONE};
 use crate::lattice::Leaf;
+use crate::replay::Replay;
 use crate::semiring::Max;
-use crate::tree::{Category, SpanTree, TreeNode};
+use crate::tree::SpanTree;
 use crate::typed::{Input, RuleValues, TypedChart};
 use spanwise_core::Span;
 use spanwise_lang::{FrameId, Meaning, TermId, Terms};
@@ -114,7 +115,8 @@ impl<'a> BestChart<'a> {
 
     /// The program of a derivation, and the tree that explains it.
     pub fn tree(&self, terms: &mut Terms, derivation: &Derivation) -> Option<(TermId, SpanTree)> {
-        Replay { chart: self, edges: self.edges(), terms, tree: SpanTree::default() }.run(derivation)
+        Typed { chart: self, edges: self.edges(), made: Replay::new(self.input.domain, terms) }
+            .run(derivation)
     }
 }
 
@@ -136,11 +138,10 @@ pub(crate) fn assemble(preorder: &[(Node, Edge)]) -> Vec<Step> {
     steps
 }
 
-struct Replay<'a, 'b> {
+struct Typed<'a, 'b> {
     chart: &'a BestChart<'b>,
     edges: Edges<'a>,
-    terms: &'a mut Terms,
-    tree: SpanTree,
+    made: Replay<'a>,
 }
 
 /// A part of the sentence with its node in the tree.
@@ -150,7 +151,7 @@ struct Part {
     meaning: Meaning,
 }
 
-impl Replay<'_, '_> {
+impl Typed<'_, '_> {
     fn run(mut self, derivation: &Derivation) -> Option<(TermId, SpanTree)> {
         let mut parts: Vec<Option<Part>> = Vec::with_capacity(derivation.nodes.len());
         for step in &derivation.nodes {
@@ -164,9 +165,10 @@ impl Replay<'_, '_> {
             parts.push(Some(part));
         }
         let root = parts.pop().flatten()?;
-        let program = self.chart.input.domain.program(self.terms, &root.meaning)?;
-        self.wrap_up(&root, program);
-        Some((program, self.tree))
+        let input = &self.chart.input;
+        let program = input.domain.program(self.made.terms, &root.meaning)?;
+        let n_tokens = input.lattice.n_tokens();
+        Some((program, self.made.finish(root.tree, &root.meaning, n_tokens, program)))
     }
 
     fn leaf(&mut self, step: &Step) -> Option<Part> {
@@ -181,14 +183,9 @@ impl Replay<'_, '_> {
         };
         let mut frames = input.domain.constants()[constant].frames.clone();
         let frame = frames.find(|&raw| input.grammar.leaf_symbol[raw as usize] == wanted)?;
-        let meaning = input.domain.leaf(self.terms, constant, FrameId(frame))?;
-        let word = self.push(Span::new(start, end), Category::Constant(constant), Vec::new(), &meaning);
+        let meaning = input.domain.leaf(self.made.terms, constant, FrameId(frame))?;
         let whole = input.lattice.span(p, q);
-        if end == whole.end {
-            return Some(Part { tree: word, meaning });
-        }
-        let null = self.push_null(Span::new(end, whole.end));
-        let tree = self.push(whole, Category::Join, vec![word, null], &meaning);
+        let tree = self.made.constant(constant, Span::new(start, end), whole, &meaning);
         Some(Part { tree, meaning })
     }
 
@@ -204,16 +201,14 @@ impl Replay<'_, '_> {
         };
         let domain = self.chart.input.domain;
         let constant = domain.frame_owner(frame);
-        let function = domain.leaf(self.terms, constant, frame)?;
-        let meaning = domain.apply(self.terms, &function, &part.meaning)?;
-        let span = self.tree.nodes[part.tree].span;
-        let tree = self.push(span, Category::Implicit(constant), vec![part.tree], &meaning);
-        Some(Part { tree, meaning })
+        let function = domain.leaf(self.made.terms, constant, frame)?;
+        let meaning = domain.apply(self.made.terms, &function, &part.meaning)?;
+        Some(Part { tree: self.made.implicit(constant, part.tree, &meaning), meaning })
     }
 
     fn join(&mut self, step: &Step, left: Part, right: Part) -> Option<Part> {
         let domain = self.chart.input.domain;
-        let (symbol, (p, q)) = self.edges.symbol(step.node);
+        let (symbol, _) = self.edges.symbol(step.node);
         let tails = step.edge.tails.map(|tail| self.edges.symbol(tail).0);
         let is_function = |symbol: Symbol| {
             matches!(
@@ -231,46 +226,9 @@ impl Replay<'_, '_> {
                 domain.compose(&left.meaning, &right.meaning)
             }
             Symbol::Composite(..) => domain.compose(&right.meaning, &left.meaning),
-            _ if is_function(tails[0]) => domain.apply(self.terms, &left.meaning, &right.meaning),
-            _ => domain.apply(self.terms, &right.meaning, &left.meaning),
+            _ if is_function(tails[0]) => domain.apply(self.made.terms, &left.meaning, &right.meaning),
+            _ => domain.apply(self.made.terms, &right.meaning, &left.meaning),
         }?;
-        let span = self.chart.input.lattice.span(p, q);
-        let tree = self.push(span, Category::Join, vec![left.tree, right.tree], &meaning);
-        Some(Part { tree, meaning })
-    }
-
-    /// Puts words before the first constant under the root, and names the whole program there.
-    fn wrap_up(&mut self, root: &Part, program: TermId) {
-        let input = &self.chart.input;
-        let span = self.tree.nodes[root.tree].span;
-        let whole = Span::new(0, input.lattice.n_tokens() as u32);
-        if span.start > 0 {
-            let null = self.push_null(Span::new(0, span.start));
-            self.push(whole, Category::Join, vec![null, root.tree], &root.meaning);
-        }
-        if let Some(last) = self.tree.nodes.last_mut() {
-            last.program = Some(program);
-        }
-    }
-
-    fn push_null(&mut self, span: Span) -> usize {
-        let node = TreeNode {
-            span,
-            category: Category::Null,
-            children: Vec::new(),
-            program: None,
-            meaning: String::new(),
-        };
-        self.tree.nodes.push(node);
-        self.tree.nodes.len() - 1
-    }
-
-    fn push(&mut self, span: Span, category: Category, children: Vec<usize>, meaning: &Meaning) -> usize {
-        let domain = self.chart.input.domain;
-        let program = Some(domain.sketch(self.terms, meaning));
-        let state = domain.state_id_of(meaning);
-        let described = state.map(|id| domain.describe(id)).unwrap_or_default();
-        self.tree.nodes.push(TreeNode { span, category, children, program, meaning: described });
-        self.tree.nodes.len() - 1
+        Some(Part { tree: self.made.join(left.tree, right.tree, &meaning), meaning })
     }
 }

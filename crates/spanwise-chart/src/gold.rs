@@ -88,6 +88,30 @@ impl GoldChart {
     pub fn analysis(&self) -> &Analysis {
         &self.analysis
     }
+
+    /// The chart of the best derivations alone. Scores are small whole numbers, numbered as those of the graph.
+    /// `None` when the scores allow no derivation.
+    #[must_use]
+    pub fn best_only(&self, scores: &[f32]) -> Option<Self> {
+        let (graph, nodes) = self.graph.best_only(scores)?;
+        let items = nodes.iter().map(|&node| self.items[node as usize]).collect();
+        Some(Self { graph, items, analysis: self.analysis.clone() })
+    }
+
+    /// Which constant of the program can be said where: the numbers of its node and of a leaf of the lattice, for
+    /// every leaf of every derivation, in order. Where a node comes twice, derivations disagree on its words.
+    #[must_use]
+    pub fn alignments(&self) -> Vec<(usize, usize)> {
+        let mut pairs = Vec::new();
+        for (number, item) in self.items.iter().enumerate() {
+            let (Item::Leaf(node) | Item::Unary(node, _) | Item::Function(node, _)) = *item else { continue };
+            let edges = self.graph.edges(number as u32).iter();
+            pairs.extend(edges.map(|edge| (node as usize, edge.weights[0] as usize / N_USAGES)));
+        }
+        pairs.sort_unstable();
+        pairs.dedup();
+        pairs
+    }
 }
 
 /// A fragment of the gold program, as an item of a cell.
@@ -528,25 +552,10 @@ impl<'a> Builder<'a> {
             }
             self.graph.push_edge(edge);
         }
-        let reached = reached(&self.graph);
-        let items = self.items.into_iter().zip(reached).filter(|(_, is_reached)| *is_reached);
-        Some((self.graph.reachable(), items.map(|(item, _)| item).collect()))
+        let (graph, nodes) = self.graph.reachable();
+        let items = nodes.iter().map(|&node| self.items[node as usize]).collect();
+        Some((graph, items))
     }
-}
-
-/// Which nodes the root can reach; these are the ones that [`Hypergraph::reachable`] keeps, in the same order.
-fn reached(graph: &Hypergraph) -> Vec<bool> {
-    let mut reached = vec![false; graph.n_nodes()];
-    if let Some(root) = reached.last_mut() {
-        *root = true;
-    }
-    for node in (0..reached.len()).rev().map(|node| node as u32) {
-        if reached[node as usize] {
-            let tails = graph.edges(node).iter().flat_map(|edge| edge.tails);
-            tails.filter(|&tail| tail != NONE).for_each(|tail| reached[tail as usize] = true);
-        }
-    }
-    reached
 }
 
 /// Two neighbouring cells.

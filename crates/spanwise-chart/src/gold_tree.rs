@@ -5,9 +5,10 @@ use crate::gold::{GoldChart, Item};
 use crate::grammar::N_USAGES;
 use crate::hypergraph::Edge;
 use crate::lattice::Lattice;
-use crate::tree::{Category, SpanTree, TreeNode};
+use crate::replay::Replay;
+use crate::tree::SpanTree;
 use spanwise_core::Span;
-use spanwise_lang::{ConstantId, Domain, FrameId, Meaning, Node, TermId, Terms};
+use spanwise_lang::{ConstantId, Domain, FrameId, Meaning, Node, Terms};
 
 /// The best tree that explains a program, and where in it each part of the program is said.
 #[derive(Clone, PartialEq, Debug)]
@@ -35,8 +36,7 @@ impl GoldChart {
         let (score, chosen) = self.graph().best(scores)?;
         let says = vec![None; self.analysis.nodes.len()];
         let next = lattice.n_tokens() as u32;
-        let mut replay =
-            Replay { chart: self, domain, lattice, terms, tree: SpanTree::default(), says, next };
+        let mut replay = Gold { chart: self, lattice, says, next, made: Replay::new(domain, terms) };
         let steps = assemble(&chosen);
         let mut parts: Vec<Option<Part>> = Vec::with_capacity(steps.len());
         for step in &steps {
@@ -53,9 +53,9 @@ impl GoldChart {
             parts.push(Some(Part { item, tree, meaning }));
         }
         let root = parts.pop().flatten()?;
-        let program = domain.program(replay.terms, &root.meaning)?;
-        replay.wrap_up(&root, program);
-        Some(GoldTree { score, tree: replay.tree, says: replay.says })
+        let program = domain.program(replay.made.terms, &root.meaning)?;
+        let tree = replay.made.finish(root.tree, &root.meaning, lattice.n_tokens(), program);
+        Some(GoldTree { score, tree, says: replay.says })
     }
 }
 
@@ -66,18 +66,16 @@ struct Part {
     meaning: Meaning,
 }
 
-struct Replay<'a> {
+struct Gold<'a> {
     chart: &'a GoldChart,
-    domain: &'a Domain,
     lattice: &'a Lattice,
-    terms: &'a mut Terms,
-    tree: SpanTree,
+    made: Replay<'a>,
     says: Vec<Option<usize>>,
     /// Where the leaf to the right starts: leaves come from right to left, each swallows the words up to the next.
     next: u32,
 }
 
-impl Replay<'_> {
+impl Gold<'_> {
     fn constant(&self, node: u16) -> Option<(ConstantId, FrameId)> {
         match self.chart.analysis.nodes[node as usize] {
             Node::Constant { constant, frame, .. } => Some((constant, frame)),
@@ -90,13 +88,8 @@ impl Replay<'_> {
         let (constant, frame) = self.constant(node)?;
         let leaf = self.lattice.leaves()[edge.weights[0] as usize / N_USAGES];
         let whole = Span::new(leaf.start, std::mem::replace(&mut self.next, leaf.start));
-        let meaning = self.domain.leaf(self.terms, constant, frame)?;
-        let word = Span::new(leaf.start, leaf.end);
-        let mut tree = self.push(word, Category::Constant(constant), Vec::new(), &meaning);
-        if word.end < whole.end {
-            let null = self.push_null(Span::new(word.end, whole.end));
-            tree = self.push(whole, Category::Join, vec![tree, null], &meaning);
-        }
+        let meaning = self.made.domain.leaf(self.made.terms, constant, frame)?;
+        let tree = self.made.constant(constant, Span::new(leaf.start, leaf.end), whole, &meaning);
         Some((tree, meaning))
     }
 
@@ -110,50 +103,21 @@ impl Replay<'_> {
         }
         self.says[inner as usize] = Some(part.tree);
         let (constant, frame) = self.constant(node)?;
-        let function = self.domain.leaf(self.terms, constant, frame)?;
-        let meaning = self.domain.apply(self.terms, &function, &part.meaning)?;
-        let span = self.tree.nodes[part.tree].span;
-        Some((self.push(span, Category::Implicit(constant), vec![part.tree], &meaning), meaning))
+        let function = self.made.domain.leaf(self.made.terms, constant, frame)?;
+        let meaning = self.made.domain.apply(self.made.terms, &function, &part.meaning)?;
+        Some((self.made.implicit(constant, part.tree, &meaning), meaning))
     }
 
     fn join(&mut self, item: Item, left: &Part, right: &Part) -> Option<(usize, Meaning)> {
         // What is taken as an argument is closed, what is composed with a function is open.
         let is_function = |part: &Part| !matches!(part.item, Item::Closed(_) | Item::Open(..));
         let (function, argument) = if is_function(left) { (left, right) } else { (right, left) };
+        let domain = self.made.domain;
         let meaning = match item {
-            Item::List(..) => self.domain.gather(&left.meaning, &right.meaning),
-            Item::Composite(..) => self.domain.compose(&function.meaning, &argument.meaning),
-            _ => self.domain.apply(self.terms, &function.meaning, &argument.meaning),
+            Item::List(..) => domain.gather(&left.meaning, &right.meaning),
+            Item::Composite(..) => domain.compose(&function.meaning, &argument.meaning),
+            _ => domain.apply(self.made.terms, &function.meaning, &argument.meaning),
         }?;
-        let [first, last] = [left, right].map(|part| self.tree.nodes[part.tree].span);
-        let span = Span::new(first.start, last.end);
-        Some((self.push(span, Category::Join, vec![left.tree, right.tree], &meaning), meaning))
-    }
-
-    /// Puts words before the first constant under the root, and names the whole program there.
-    fn wrap_up(&mut self, root: &Part, program: TermId) {
-        let start = self.tree.nodes[root.tree].span.start;
-        if start > 0 {
-            let null = self.push_null(Span::new(0, start));
-            let whole = Span::new(0, self.lattice.n_tokens() as u32);
-            self.push(whole, Category::Join, vec![null, root.tree], &root.meaning);
-        }
-        if let Some(last) = self.tree.nodes.last_mut() {
-            last.program = Some(program);
-        }
-    }
-
-    fn push_null(&mut self, span: Span) -> usize {
-        let (category, children, meaning) = (Category::Null, Vec::new(), String::new());
-        self.tree.nodes.push(TreeNode { span, category, children, program: None, meaning });
-        self.tree.nodes.len() - 1
-    }
-
-    fn push(&mut self, span: Span, category: Category, children: Vec<usize>, meaning: &Meaning) -> usize {
-        let program = Some(self.domain.sketch(self.terms, meaning));
-        let state = self.domain.state_id_of(meaning);
-        let meaning = state.map(|id| self.domain.describe(id)).unwrap_or_default();
-        self.tree.nodes.push(TreeNode { span, category, children, program, meaning });
-        self.tree.nodes.len() - 1
+        Some((self.made.join(left.tree, right.tree, &meaning), meaning))
     }
 }

@@ -89,29 +89,52 @@ impl Hypergraph {
         product
     }
 
-    /// The same graph without the nodes that the root cannot reach.
+    /// The same graph without the nodes that the root cannot reach, and the old numbers of the nodes that stay.
     #[must_use]
-    pub fn reachable(&self) -> Self {
+    pub fn reachable(&self) -> (Self, Vec<u32>) {
+        self.filtered(|_, _| true)
+    }
+
+    /// The same graph with the best derivations of the root and no other, and the old numbers of the nodes that stay.
+    /// Scores must add up without rounding, as small whole numbers do: what is equally good must come out equal.
+    /// `None` when there is no derivation.
+    #[must_use]
+    pub fn best_only(&self, scores: &[f32]) -> Option<(Self, Vec<u32>)> {
+        use crate::semiring::Max;
+        let inside = self.inside::<Max>(scores);
+        if *inside.last()? == f32::NEG_INFINITY {
+            return None;
+        }
+        let is_best = |node: usize, edge: &Edge| Self::value::<Max>(edge, &inside, scores) == inside[node];
+        Some(self.filtered(is_best))
+    }
+
+    /// What the root reaches over the edges that pass.
+    fn filtered(&self, passes: impl Fn(usize, &Edge) -> bool) -> (Self, Vec<u32>) {
+        let passes = &passes;
+        let kept_edges =
+            |node: usize| self.edges[self.range(node)].iter().filter(move |edge| passes(node, edge));
         let mut reached = vec![false; self.n_nodes()];
         if let Some(root) = reached.last_mut() {
             *root = true;
         }
         for node in (0..self.n_nodes()).rev() {
             if reached[node] {
-                let tails = self.edges[self.range(node)].iter().flat_map(|edge| edge.tails);
+                let tails = kept_edges(node).flat_map(|edge| edge.tails);
                 tails.filter(|&tail| tail != NONE).for_each(|tail| reached[tail as usize] = true);
             }
         }
-        let mut kept = Self::default();
+        let (mut kept, mut kept_nodes) = (Self::default(), Vec::new());
         let mut number = vec![NONE; self.n_nodes()];
         for node in (0..self.n_nodes()).filter(|&node| reached[node]) {
             number[node] = kept.push_node();
-            for edge in &self.edges[self.range(node)] {
+            kept_nodes.push(node as u32);
+            for edge in kept_edges(node) {
                 let tails = edge.tails.map(|tail| if tail == NONE { NONE } else { number[tail as usize] });
                 kept.push_edge(Edge { tails, weights: edge.weights });
             }
         }
-        kept
+        (kept, kept_nodes)
     }
 
     /// The log-partition of the root and, for every score, the expected number of times it counts.
@@ -230,6 +253,24 @@ mod tests {
         let sum: f32 = chosen.iter().map(|(_, edge)| scores[edge.weights[0] as usize]).sum();
         assert!((sum - score).abs() < 1e-5);
         assert_eq!(chosen.len(), 13);
+    }
+
+    #[test]
+    fn only_the_best_derivations_are_kept_and_all_of_them() {
+        // Merges of two leaves count one: the best bracketings have as many such pairs as possible.
+        for (n, expected) in [(2, 1.0), (3, 2.0), (4, 1.0), (5, 6.0), (6, 2.0)] {
+            let graph = bracketings(n);
+            let mut scores = vec![0.0; 2 * n + 1];
+            scores[n + 2] = 1.0;
+            let (best, nodes) = graph.best_only(&scores).unwrap();
+            assert_eq!(nodes.len(), best.n_nodes());
+            assert_eq!(nodes.last(), Some(&(graph.n_nodes() as u32 - 1)));
+            let value = |graph: &Hypergraph| *graph.inside::<Max>(&scores).last().unwrap();
+            assert_eq!((value(&best), value(&best)), (value(&graph), (n / 2) as f32));
+            let counted = *best.inside::<Count>(&vec![1.0; 2 * n + 1]).last().unwrap();
+            assert_eq!(counted, expected, "{n} leaves");
+        }
+        assert_eq!(bracketings(2).best_only(&[f32::NEG_INFINITY, 0.0, 0.0, 0.0, 0.0]), None);
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod layout;
 pub mod objective;
 pub mod outside;
 pub mod paper;
+mod replay;
 mod rules;
 pub mod semiring;
 pub mod tree;

@@ -11,7 +11,7 @@ use serde_json::json;
 fn every_command_has_help_on_standard_output() {
     let room = Room::new();
     room.run(["--help"]).exits(0).prints(["Usage: spanwise", "check", "exec", "data"]);
-    room.run(["data", "--help"]).exits(0).prints(["scan", "import", "split", "stats"]);
+    room.run(["data", "--help"]).exits(0).prints(["scan", "import", "annotate", "split", "stats"]);
     room.run(["data", "import", "--help"]).exits(0).prints(["geo", "clevr", "scan"]);
     room.run(["data", "import", "geo", "--help"]).exits(0).prints(["<CORPUS>", "--out"]);
     room.run(["data", "import", "clevr", "--help"]).exits(0).prints(["<QUESTIONS>", "--scenes"]);
@@ -24,6 +24,7 @@ fn the_help_of_a_command_that_does_something_shows_an_example() {
     room.run(["check", "--help"]).exits(0).prints(["Examples:", "spanwise check geo train.jsonl"]);
     room.run(["exec", "--help"]).exits(0).prints(["Examples:", "spanwise exec geo"]);
     room.run(["data", "scan", "--help"]).exits(0).prints(["Examples:", "spanwise data scan --out"]);
+    room.run(["data", "annotate", "--help"]).exits(0).prints(["Examples:", "spanwise data annotate geo"]);
     room.run(["data", "split", "--help"]).exits(0).prints(["Examples:", "spanwise data split"]);
     room.run(["data", "stats", "--help"]).exits(0).prints(["Example:", "spanwise data stats"]);
 }

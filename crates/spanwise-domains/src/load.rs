@@ -4,20 +4,36 @@ use crate::exec;
 use crate::text::{MAX_BYTES, read_text};
 use serde_json::Value;
 use spanwise_lang::domain::type_system_names;
-use spanwise_lang::{Diagnostic, Domain, DomainErrors, Table, TableSource};
+use spanwise_lang::{Annotation, Diagnostic, Domain, DomainErrors, Table, TableSource};
 use std::path::{Path, PathBuf};
 
-/// A built-in domain: its file and its tables.
+/// A built-in domain: its file, its phrases for annotation, and its tables.
 struct Builtin {
     name: &'static str,
     source: &'static str,
+    annotation: &'static str,
     table: fn(&str) -> Option<&'static str>,
 }
 
 const BUILTINS: &[Builtin] = &[
-    Builtin { name: "geo", source: include_str!("geo/domain.toml"), table: crate::geo::table },
-    Builtin { name: "clevr", source: include_str!("clevr/domain.toml"), table: |_| None },
-    Builtin { name: "scan", source: include_str!("scan/domain.toml"), table: |_| None },
+    Builtin {
+        name: "geo",
+        source: include_str!("geo/domain.toml"),
+        annotation: include_str!("geo/annotation.toml"),
+        table: crate::geo::table,
+    },
+    Builtin {
+        name: "clevr",
+        source: include_str!("clevr/domain.toml"),
+        annotation: include_str!("clevr/annotation.toml"),
+        table: |_| None,
+    },
+    Builtin {
+        name: "scan",
+        source: include_str!("scan/domain.toml"),
+        annotation: include_str!("scan/annotation.toml"),
+        table: |_| None,
+    },
 ];
 
 /// Why a domain could not be had.
@@ -109,6 +125,21 @@ impl<'a> Spec<'a> {
         })?;
         let tables = FileTables { directory: path.parent().unwrap_or(Path::new("")).to_path_buf() };
         self.compile(&source, name, &tables)
+    }
+
+    /// The phrases for annotation that come with the domain, which this spec names: those of a built-in, or else the
+    /// domain's own lexicon.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the phrases.
+    pub fn annotation(&self, domain: &Domain) -> Result<Annotation, DomainErrors> {
+        match find_builtin(self.name) {
+            Some(builtin) => {
+                let file = format!("annotation of {} (built in)", builtin.name);
+                Annotation::load(domain, builtin.annotation, &file)
+            }
+            None => Ok(Annotation::of(domain)),
+        }
     }
 
     /// Loads every type system of the file, if the spec names none.

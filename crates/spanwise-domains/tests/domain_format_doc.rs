@@ -3,7 +3,8 @@
 //! Fenced blocks of the page, by what stands behind the fence and on their first line:
 //!
 //! * `toml`, `# complete`: a whole file, which loads. `# fragment of NAME`: added to the complete block with
-//!   that `name` ([`add`]); the outcome loads. `# wrong`: a whole file, which does not load.
+//!   that `name` ([`add`]); the outcome loads. `# wrong`: a whole file, which does not load. `# phrases`: phrases for
+//!   annotation, for the last domain that was loaded.
 //! * `text`, `error: ..`: exactly what the loader prints for the wrong block right before it.
 //! * any other `text`: lines of `something : outcome`, about the last domain that was loaded ([`outcome`]).
 //! * `tsv NAME`, `json NAME.json`: a table of that name, read by the real reader of tables.
@@ -22,7 +23,7 @@ use spanwise_domains::text::MAX_BYTES;
 use spanwise_lang::domain::{Domain, ExecutorChoice, NoTables, Table, TableSource};
 use spanwise_lang::states::MAX_STATES;
 use spanwise_lang::types::MAX_TYPES;
-use spanwise_lang::{Meaning, Problem, Shape, Style, TermId, Terms};
+use spanwise_lang::{Annotation, Meaning, Preference, Problem, Shape, Style, TermId, Terms};
 use std::time::Duration;
 
 const PAGE: &str = include_str!("../../../docs/domain-format.md");
@@ -152,7 +153,7 @@ fn examples_load_and_give_what_the_page_says() {
             .unwrap_or_else(|errors| panic!("line {line} of the page:\n{errors}"))
     };
     let mut domain = None;
-    let (mut n_outcomes, mut n_errors) = (0, 0);
+    let (mut n_outcomes, mut n_errors, mut n_phrases) = (0, 0, 0);
     for (at, block) in blocks.iter().enumerate() {
         match (block.info, block.first_line()) {
             ("toml", "# wrong") => {
@@ -160,6 +161,14 @@ fn examples_load_and_give_what_the_page_says() {
                 let next = blocks.get(at + 1).filter(|next| next.info == "text");
                 assert_eq!(next.map(|next| next.text.as_str()), Some(shown.as_str()), "line {}", block.line);
                 n_errors += 1;
+            }
+            ("toml", "# phrases") => {
+                let domain = domain.as_ref().unwrap();
+                let annotation = Annotation::load(domain, &block.text, "phrases.toml");
+                let annotation =
+                    annotation.unwrap_or_else(|errors| panic!("line {} of the page:\n{errors}", block.line));
+                assert_ne!(annotation.prefer(), Preference::DEFAULT);
+                n_phrases += 1;
             }
             ("toml", first) => {
                 let is_marked = first == "# complete" || block.marked("# fragment of ").is_some();
@@ -191,6 +200,10 @@ fn examples_load_and_give_what_the_page_says() {
         }
     }
     assert!(n_outcomes > 20 && n_errors > 0, "{n_outcomes} outcomes and {n_errors} errors");
+    assert_eq!(n_phrases, 1);
+    for (name, _) in Preference::ALL {
+        assert!(PAGE.contains(&format!("| `{name}` |")), "the page does not explain `{name}`");
+    }
 }
 
 /// What comes out of one line: of words in quotes the constants that their phrases name, of `apply(..)`,

@@ -4,6 +4,7 @@
 //! Nothing here knows a predicate by name, reads a file, or sees a score.
 
 pub mod analysis;
+pub mod annotation;
 pub mod diag;
 pub mod domain;
 pub mod form;
@@ -17,6 +18,7 @@ pub mod term;
 pub mod types;
 
 pub use analysis::{Analysis, Node, Problem};
+pub use annotation::{Annotation, Preference};
 pub use diag::Diagnostic;
 pub use domain::{ConstantId, Domain, DomainErrors, FrameId, Kind, Table, TableSource};
 pub use meaning::Meaning;

@@ -2,12 +2,15 @@
 
 use crate::metrics::{Judge, Judged, Prediction};
 use crate::pairs::pieces_per_word;
-use crate::tree_f1::gold_tree;
+use crate::tree_any;
+use crate::tree_f1::{TreeCounts, gold_tree};
 use rayon::prelude::*;
+use spanwise_chart::SpanTree;
 use spanwise_chart::gold::{GoldChart, Joins};
 use spanwise_core::Utterance;
 use spanwise_domains::data::Example;
-use spanwise_model::{Details, Outcome, Parser};
+use spanwise_lang::{TermId, Terms};
+use spanwise_model::{Details, Model, Outcome, Parser, Prepared};
 
 /// Utterances that go through the network together.
 pub const BATCH: usize = 32;
@@ -63,17 +66,44 @@ fn judge_one(parser: &Parser, judge: &mut Judge<'_>, example: &Example, outcome:
         probability: parse.probability,
         tree: gold.as_ref().map(|_| &parse.tree),
     });
-    judge.judge(example, covers(parser, example, utterance), prediction.as_ref(), gold.as_ref())
+    let chart = Charted::new(parser, example, utterance);
+    let covered = chart.as_ref().is_some_and(Charted::is_derivable);
+    let judged = judge.judge(example, covered, prediction.as_ref(), gold.as_ref());
+    let tree = outcome.parse().map(|parse| &parse.tree);
+    let tree_any = match (judged.exact, tree) {
+        (Some(true), Some(tree)) => Some(tree_any::right(tree)),
+        _ if covered => chart.and_then(|chart| chart.nearest(tree)),
+        _ => None,
+    };
+    Judged { tree_any, ..judged }
 }
 
-/// Whether the model's chart can derive an example's program.
-fn covers(parser: &Parser, example: &Example, utterance: &Utterance) -> bool {
-    let model = parser.model();
-    let mut terms = model.domain.new_terms();
-    let Some(program) = example.program.as_deref().and_then(|text| terms.parse(text).ok()) else {
-        return false;
-    };
-    let Ok(prepared) = model.prepare(utterance.clone()) else { return false };
-    let (domain, grammar) = (&model.domain, &model.grammar);
-    GoldChart::new(domain, grammar, &prepared.lattice, &terms, program, Joins::None).is_ok()
+/// An example whose program can be read, in the model's terms.
+struct Charted<'a> {
+    model: &'a Model,
+    terms: Terms,
+    program: TermId,
+    prepared: Prepared,
+}
+
+impl<'a> Charted<'a> {
+    fn new(parser: &'a Parser, example: &Example, utterance: &Utterance) -> Option<Self> {
+        let model = parser.model();
+        let mut terms = model.domain.new_terms();
+        let program = terms.parse(example.program.as_deref()?).ok()?;
+        let prepared = model.prepare(utterance.clone()).ok()?;
+        Some(Self { model, terms, program, prepared })
+    }
+
+    /// Whether the model's chart can derive the program.
+    fn is_derivable(&self) -> bool {
+        let (domain, grammar, lattice) = (&self.model.domain, &self.model.grammar, &self.prepared.lattice);
+        GoldChart::new(domain, grammar, lattice, &self.terms, self.program, Joins::None).is_ok()
+    }
+
+    /// A tree that does not give the program, against the nearest one that does.
+    fn nearest(&self, tree: Option<&SpanTree>) -> Option<TreeCounts> {
+        let (domain, grammar, lattice) = (&self.model.domain, &self.model.grammar, &self.prepared.lattice);
+        tree_any::nearest(domain, grammar, lattice, (&self.terms, self.program), tree)
+    }
 }

@@ -1,11 +1,14 @@
 //! Training from programs, evaluation, and the directories of runs.
 
+pub mod agreement;
+pub mod annotate;
 pub mod bench;
 mod checkpoint;
 pub mod config;
 pub mod curves;
 mod error;
 pub mod evaluate;
+pub mod gold_spans;
 pub mod metrics;
 mod pairs;
 pub mod recombine;
@@ -13,6 +16,7 @@ mod run;
 mod schedule;
 mod step;
 mod train;
+pub mod tree_any;
 pub mod tree_f1;
 
 pub use config::{Config, ConfigError, Objective};

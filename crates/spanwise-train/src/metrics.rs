@@ -66,6 +66,9 @@ pub struct Judged {
     /// Whether the gold tree is the only one its leaves allow
     /// ([`OneTree`](crate::tree_f1::OneTree)); the judge leaves this to others.
     pub one_tree: bool,
+    /// The tree compared with the nearest one that yields the gold program
+    /// ([`tree_any`](crate::tree_any)); the judge leaves this to others.
+    pub tree_any: Option<TreeCounts>,
 }
 
 impl Judged {
@@ -170,6 +173,7 @@ impl<'a> Judge<'a> {
             probability: prediction.map_or(0.0, |prediction| prediction.probability),
             tree,
             one_tree: false,
+            tree_any: None,
         }
     }
 
@@ -243,6 +247,11 @@ pub struct Report {
     pub tree_f1: Option<f64>,
     /// The same, over examples with one possible tree.
     pub tree_f1_one_tree: Option<f64>,
+    /// Examples whose tree was compared with the nearest one that yields the gold program: those whose gold program
+    /// the model's chart can derive, and those with a right prediction.
+    pub n_trees_any: usize,
+    /// Labelled spans against the nearest tree that yields the gold program, F1 in percent, micro-averaged.
+    pub tree_f1_any: Option<f64>,
 }
 
 impl Report {
@@ -256,9 +265,8 @@ impl Report {
         let calibration = Calibration::new(
             judged.iter().filter_map(|judged| Some((judged.probability, judged.is_right()?))),
         );
-        let trees = |keep: fn(&Judged) -> bool| {
-            let kept = judged.iter().filter(|judged| keep(judged)).filter_map(|judged| judged.tree);
-            kept.fold(TreeCounts::default(), TreeCounts::plus).f1()
+        let trees = |of: fn(&Judged) -> Option<TreeCounts>| {
+            judged.iter().filter_map(of).fold(TreeCounts::default(), TreeCounts::plus).f1()
         };
         Self {
             n: judged.len(),
@@ -273,8 +281,10 @@ impl Report {
             risk_at_90: calibration.risk_at(90.0),
             risk_at_95: calibration.risk_at(95.0),
             n_trees: judged.iter().filter(|judged| judged.tree.is_some()).count(),
-            tree_f1: trees(|_| true),
-            tree_f1_one_tree: trees(|judged| judged.one_tree),
+            tree_f1: trees(|judged| judged.tree),
+            tree_f1_one_tree: trees(|judged| judged.tree.filter(|_| judged.one_tree)),
+            n_trees_any: judged.iter().filter(|judged| judged.tree_any.is_some()).count(),
+            tree_f1_any: trees(|judged| judged.tree_any),
         }
     }
 
@@ -297,6 +307,8 @@ impl Report {
             ("n_trees", json!(self.n_trees)),
             ("tree_f1", json!(self.tree_f1)),
             ("tree_f1_one_tree", json!(self.tree_f1_one_tree)),
+            ("n_trees_any", json!(self.n_trees_any)),
+            ("tree_f1_any", json!(self.tree_f1_any)),
         ];
         fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }

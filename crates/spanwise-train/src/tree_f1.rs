@@ -1,8 +1,8 @@
 //! Predicted trees against gold trees: labelled spans, as in Table 3 of the paper.
 //!
 //! A tree is a map from spans to labels. A label is the name of a constant, or [`Label::Join`] (`span` in
-//! data files). Spans count words and are half-open; gold spans come as inclusive ranges of word-pieces and
-//! are widened to the words they touch. F1 is micro-averaged over all examples.
+//! data files). Spans count words and are half-open; gold spans that come as inclusive ranges of word-pieces
+//! are widened to the words they touch ([`crate::gold_spans`]). F1 is micro-averaged over all examples.
 //!
 //! Both sides follow the conventions of the gold trees:
 //!
@@ -19,7 +19,7 @@
 //! * One label per span. Where the data has two, the later one counts, as for the authors; but what is a part
 //!   of a word (`cube` in `cubes`) wins over the join of its parts.
 
-use serde_json::Value;
+use crate::gold_spans::{JOIN, word_spans};
 use spanwise_chart::gold::{GoldChart, Joins};
 use spanwise_chart::grammar::{Discontinuity, Grammar, N_USAGES, Options};
 use spanwise_chart::lattice::{Lattice, Leaf};
@@ -28,11 +28,7 @@ use spanwise_chart::{Category, SpanTree, TreeNode};
 use spanwise_core::{Idx, Span, Utterance};
 use spanwise_domains::data::Example;
 use spanwise_lang::{ConstantId, Domain, Node, TermId, Terms};
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
-
-/// How data files write a join.
-const JOIN: &str = "span";
 
 /// What a span is called.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -84,8 +80,8 @@ pub fn counts(gold: &LabelledSpans, predicted: &LabelledSpans) -> TreeCounts {
 
 /// The gold tree of an example over `n_words` words.
 ///
-/// `pieces` is the number of word-pieces of each word, from the tokenizer of the BERT family that the spans
-/// count in. Without it, examples are read only where every word must be one piece: where the tree ends with
+/// `pieces` is the number of word-pieces of each word, from the tokenizer of the BERT family, for spans that
+/// count pieces. Without it, those are read only where every word must be one piece: where the tree ends with
 /// the last word. `None` when there is no tree, it cannot be read, or it does not fit the words.
 #[must_use]
 pub fn gold_tree(example: &Example, pieces: Option<&[usize]>, n_words: usize) -> Option<LabelledSpans> {
@@ -174,37 +170,6 @@ impl<'a> OneTree<'a> {
         let ones = vec![1.0; lattice.leaves().len() * N_USAGES + self.grammar.n_rules()];
         gold.graph().inside::<Count>(&ones).last() == Some(&1.0)
     }
-}
-
-/// The gold spans of an example over words, in the order in which the later one of two on the same words
-/// counts.
-fn word_spans<'a>(
-    example: &'a Example,
-    pieces: Option<&[usize]>,
-    n_words: usize,
-) -> Option<Vec<(Span, &'a str)>> {
-    let mut spans: Vec<([usize; 2], &str)> =
-        example.gold_spans.as_ref()?.as_array()?.iter().map(one_span).collect::<Option<_>>()?;
-    let last = spans.iter().map(|([_, end], _)| *end).max()?;
-    let word_of: Vec<u32> = match pieces {
-        Some(pieces) if pieces.len() == n_words => {
-            (0u32..).zip(pieces).flat_map(|(word, &n)| std::iter::repeat_n(word, n)).collect()
-        }
-        None if last + 1 == n_words => (0..n_words as u32).collect(),
-        Some(_) | None => return None,
-    };
-    spans.sort_by_key(|([start, end], _)| Reverse(end.saturating_sub(*start)));
-    let to_words = |([start, end], name): ([usize; 2], &'a str)| {
-        let (start, end) = (*word_of.get(start)?, *word_of.get(end)?);
-        (start <= end).then(|| (Span::new(start, end + 1), name))
-    };
-    spans.into_iter().map(to_words).collect()
-}
-
-fn one_span(value: &Value) -> Option<([usize; 2], &str)> {
-    let [start, end] = value.get("span")?.as_array()?.as_slice() else { return None };
-    let number = |value: &Value| usize::try_from(value.as_u64()?).ok();
-    Some(([number(start)?, number(end)?], value.get("type")?.as_str()?))
 }
 
 /// The name that gold trees give a constant: `stateid('new york')` is `stateid#'new york'`, `cityid('austin',

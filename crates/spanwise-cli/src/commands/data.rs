@@ -1,5 +1,6 @@
 //! `spanwise data`: data sets in and out.
 
+mod annotate;
 mod import;
 mod scan;
 mod split;
@@ -12,7 +13,7 @@ use spanwise_lang::{Domain, Shape, TermId, Terms};
 use std::path::PathBuf;
 use std::rc::Rc;
 
-/// Make, import, split and describe data sets.
+/// Make, import, annotate, split and describe data sets.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  spanwise data scan --out data/scan\n  \
     spanwise data stats train.jsonl test.jsonl --domain geo")]
@@ -24,6 +25,7 @@ pub(crate) struct Args {
 #[derive(clap::Subcommand)]
 enum Command {
     Scan(scan::Args),
+    Annotate(annotate::Args),
     Import(import::Args),
     Split(split::Args),
     Stats(stats::Args),
@@ -32,6 +34,7 @@ enum Command {
 pub(crate) fn run(args: &Args) -> Result<Done> {
     match &args.command {
         Command::Scan(args) => scan::run(args)?,
+        Command::Annotate(args) => annotate::run(args)?,
         Command::Import(args) => import::run(args)?,
         Command::Split(args) => split::run(args)?,
         Command::Stats(args) => stats::run(args)?,

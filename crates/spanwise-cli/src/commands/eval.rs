@@ -99,6 +99,7 @@ fn as_text(report: &Report, seconds: f64, speed: f64) -> String {
     let n = report.n.to_string();
     let n_denotation = report.n_denotation.to_string();
     let n_trees = report.n_trees.to_string();
+    let n_trees_any = report.n_trees_any.to_string();
     for (name, share, of) in [
         ("exact match", report.exact_match, &n),
         ("denotation", report.denotation, &n_denotation),
@@ -106,6 +107,7 @@ fn as_text(report: &Report, seconds: f64, speed: f64) -> String {
         ("coverage", report.coverage, &n),
         ("no parse", report.no_parse, &n),
         ("tree F1", report.tree_f1, &n_trees),
+        ("tree F1, any tree", report.tree_f1_any, &n_trees_any),
         ("risk at 80 %", report.risk_at_80, &n),
         ("risk at 90 %", report.risk_at_90, &n),
         ("risk at 95 %", report.risk_at_95, &n),

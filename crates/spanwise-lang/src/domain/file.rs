@@ -151,15 +151,32 @@ pub struct DomainFile {
     pub type_systems: Vec<TypeSystemDecl>,
 }
 
+/// A file of phrases for annotation.
+#[derive(Clone, Debug)]
+pub struct AnnotationFile {
+    /// All the phrases of each constant that it lists.
+    pub phrases: Vec<(At<String>, Vec<At<String>>)>,
+    /// The names of what is preferred, the most important first; `None` where nothing is said.
+    pub prefer: Option<Vec<At<String>>>,
+}
+
 /// Reads the file. Problems go to `problems`; `None` only when the text is not TOML at all.
 pub fn read(source: &str, problems: &mut Vec<Diagnostic>) -> Option<DomainFile> {
-    let document = match Document::parse(source) {
-        Ok(document) => document,
-        Err(error) => {
+    let document = parse(source, problems)?;
+    Some(reader::domain(source, document.as_table(), problems))
+}
+
+/// Reads a file of phrases for annotation, as [`read`] reads a domain file.
+pub fn read_annotation(source: &str, problems: &mut Vec<Diagnostic>) -> Option<AnnotationFile> {
+    let document = parse(source, problems)?;
+    Some(reader::annotation(source, document.as_table(), problems))
+}
+
+fn parse<'a>(source: &'a str, problems: &mut Vec<Diagnostic>) -> Option<Document<&'a str>> {
+    Document::parse(source)
+        .map_err(|error| {
             let range = error.span().unwrap_or(0..0);
             problems.push(Diagnostic::new(range, format!("not valid TOML: {}", error.message().trim())));
-            return None;
-        }
-    };
-    Some(reader::domain(source, document.as_table(), problems))
+        })
+        .ok()
 }

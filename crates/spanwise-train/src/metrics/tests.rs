@@ -169,6 +169,7 @@ fn a_report_counts_each_measure_over_the_examples_that_have_it() {
         probability: 0.95,
         tree: Some(TreeCounts { matched: 3, predicted: 4, gold: 3 }),
         one_tree: true,
+        tree_any: Some(TreeCounts { matched: 4, predicted: 4, gold: 4 }),
     };
     let unknown = Judged { denotation: None, denotation_strict: None, ..right };
     let missing = Judged {
@@ -176,9 +177,11 @@ fn a_report_counts_each_measure_over_the_examples_that_have_it() {
         denotation: Some(false),
         denotation_strict: Some(false),
         tree: Some(TreeCounts { matched: 0, predicted: 0, gold: 5 }),
+        tree_any: Some(TreeCounts { matched: 0, predicted: 0, gold: 4 }),
         ..Judged::default()
     };
-    let only_answer = Judged { exact: None, covered: false, tree: None, one_tree: false, ..right };
+    let only_answer =
+        Judged { exact: None, covered: false, tree: None, one_tree: false, tree_any: None, ..right };
     let report = Report::new(&[right, unknown, missing, only_answer]);
     expect_test::expect![[r#"
         {
@@ -195,7 +198,9 @@ fn a_report_counts_each_measure_over_the_examples_that_have_it() {
           "risk_at_95": 25.0,
           "n_trees": 3,
           "tree_f1": 63.1578947368421,
-          "tree_f1_one_tree": 85.71428571428571
+          "tree_f1_one_tree": 85.71428571428571,
+          "n_trees_any": 3,
+          "tree_f1_any": 80.0
         }"#]]
     .assert_eq(&serde_json::to_string_pretty(&Value::Object(report.to_json())).unwrap());
 }

@@ -1,6 +1,6 @@
 use super::*;
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 use spanwise_chart::candidates::{Candidates, Licence};
 use spanwise_chart::derivation::BestChart;
 use spanwise_chart::lattice::Scores;

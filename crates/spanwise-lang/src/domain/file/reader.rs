@@ -1,7 +1,8 @@
 //! The keys of a domain file, one reader for each.
 
 use super::{
-    AccumulatorDecl, At, ConstantDecl, DomainFile, EntityDecl, ExecutorChoice, FORMAT, TypeSystemDecl,
+    AccumulatorDecl, AnnotationFile, At, ConstantDecl, DomainFile, EntityDecl, ExecutorChoice, FORMAT,
+    TypeSystemDecl,
 };
 use crate::diag::{Diagnostic, closest};
 use crate::inflection::Inflections;
@@ -14,6 +15,19 @@ use toml_edit::{Item, TableLike, Value};
 /// Everything in the file; what is wrong with it goes to `problems`.
 pub(super) fn domain(source: &str, top: &dyn TableLike, problems: &mut Vec<Diagnostic>) -> DomainFile {
     FileReader { source, problems }.domain(top)
+}
+
+/// Everything in a file of phrases; what is wrong with it goes to `problems`.
+pub(super) fn annotation(
+    source: &str,
+    top: &dyn TableLike,
+    problems: &mut Vec<Diagnostic>,
+) -> AnnotationFile {
+    let mut reader = FileReader { source, problems };
+    reader.only(top, &["format", "prefer", "phrases"], "a file of phrases");
+    reader.format(top);
+    let prefer = top.contains_key("prefer").then(|| reader.texts(top, "prefer"));
+    AnnotationFile { phrases: reader.phrase_table(top, "phrases"), prefer }
 }
 
 const TOP_KEYS: &[&str] = &[

@@ -1,0 +1,85 @@
+//! A derivation played back as a tree: constants on words, joins, and the words without meaning around them.
+//!
+//! Whoever replays says what meets what and what it means; the nodes of the tree, their spans and their texts
+//! are made here. Nothing here knows charts or scores.
+
+use crate::tree::{Category, SpanTree, TreeNode};
+use spanwise_core::Span;
+use spanwise_lang::{ConstantId, Domain, Meaning, TermId, Terms};
+
+/// A tree in the making.
+pub(crate) struct Replay<'a> {
+    pub(crate) domain: &'a Domain,
+    pub(crate) terms: &'a mut Terms,
+    pub(crate) tree: SpanTree,
+}
+
+impl<'a> Replay<'a> {
+    pub(crate) fn new(domain: &'a Domain, terms: &'a mut Terms) -> Self {
+        Self { domain, terms, tree: SpanTree::default() }
+    }
+
+    pub(crate) fn span(&self, node: usize) -> Span {
+        self.tree.nodes[node].span
+    }
+
+    /// A constant on `words`, joined with the words without meaning behind it as far as `whole` goes.
+    pub(crate) fn constant(
+        &mut self,
+        constant: ConstantId,
+        words: Span,
+        whole: Span,
+        meaning: &Meaning,
+    ) -> usize {
+        let node = self.push(words, Category::Constant(constant), Vec::new(), meaning);
+        if words.end == whole.end {
+            return node;
+        }
+        let null = self.push_null(Span::new(words.end, whole.end));
+        self.push(whole, Category::Join, vec![node, null], meaning)
+    }
+
+    /// A constant that no word says, above what it is applied to.
+    pub(crate) fn implicit(&mut self, constant: ConstantId, child: usize, meaning: &Meaning) -> usize {
+        self.push(self.span(child), Category::Implicit(constant), vec![child], meaning)
+    }
+
+    /// Two neighbours that compose.
+    pub(crate) fn join(&mut self, left: usize, right: usize, meaning: &Meaning) -> usize {
+        let span = Span::new(self.span(left).start, self.span(right).end);
+        self.push(span, Category::Join, vec![left, right], meaning)
+    }
+
+    /// Puts words before the first constant under the root, and names the whole program there.
+    pub(crate) fn finish(
+        mut self,
+        root: usize,
+        meaning: &Meaning,
+        n_tokens: usize,
+        program: TermId,
+    ) -> SpanTree {
+        let start = self.span(root).start;
+        if start > 0 {
+            let null = self.push_null(Span::new(0, start));
+            self.push(Span::new(0, n_tokens as u32), Category::Join, vec![null, root], meaning);
+        }
+        if let Some(last) = self.tree.nodes.last_mut() {
+            last.program = Some(program);
+        }
+        self.tree
+    }
+
+    fn push_null(&mut self, span: Span) -> usize {
+        let (category, children, meaning) = (Category::Null, Vec::new(), String::new());
+        self.tree.nodes.push(TreeNode { span, category, children, program: None, meaning });
+        self.tree.nodes.len() - 1
+    }
+
+    fn push(&mut self, span: Span, category: Category, children: Vec<usize>, meaning: &Meaning) -> usize {
+        let program = Some(self.domain.sketch(self.terms, meaning));
+        let state = self.domain.state_id_of(meaning);
+        let meaning = state.map(|id| self.domain.describe(id)).unwrap_or_default();
+        self.tree.nodes.push(TreeNode { span, category, children, program, meaning });
+        self.tree.nodes.len() - 1
+    }
+}
