@@ -33,6 +33,7 @@ enum Command {
     Train(commands::train::Args),
     Eval(commands::eval::Args),
     Parse(commands::parse::Args),
+    Calibrate(commands::calibrate::Args),
 }
 
 fn main() -> ExitCode {
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         Command::Train(args) => commands::train::run(&args),
         Command::Eval(args) => commands::eval::run(&args),
         Command::Parse(args) => commands::parse::run(&args),
+        Command::Calibrate(args) => commands::calibrate::run(&args),
     };
     output::finish(outcome)
 }

@@ -1,6 +1,8 @@
 //! Training from programs, evaluation, and the directories of runs.
 
+pub mod abstain;
 pub mod bench;
+pub mod calibrate;
 mod checkpoint;
 pub mod config;
 pub mod curves;
