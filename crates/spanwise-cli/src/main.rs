@@ -35,6 +35,7 @@ enum Command {
     Parse(commands::parse::Args),
     Explain(commands::explain::Args),
     Reproduce(commands::reproduce::Args),
+    Calibrate(commands::calibrate::Args),
 }
 
 fn main() -> ExitCode {
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         Command::Parse(args) => commands::parse::run(&args),
         Command::Explain(args) => commands::explain::run(&args),
         Command::Reproduce(args) => commands::reproduce::run(&args),
+        Command::Calibrate(args) => commands::calibrate::run(&args),
     };
     output::finish(outcome)
 }

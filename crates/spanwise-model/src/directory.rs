@@ -3,6 +3,7 @@
 //! The directory is complete: the domain file and its tables are inside `model.json`. It is written to a directory
 //! beside it first and then moved, so that a crash leaves either the old model or the new one.
 
+use crate::confidence::{Calibration, Confidence, Novelty, Scale};
 use crate::labels::Labels;
 use crate::model::Model;
 use crate::settings::Settings;
@@ -14,12 +15,12 @@ use spanwise_lang::domain::{Table, TableSource};
 use spanwise_nn::pretrained::{EncoderConfig, Weights, WeightsError, write_safetensors};
 use spanwise_nn::tokenizer::TokenizerError;
 use spanwise_nn::{HeadConfig, Network, Tokenizer};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// The version of the format that is written. All versions up to it can be read.
-pub const FORMAT_VERSION: u32 = 1;
+/// The version of the format that is written. All versions up to it can be read. Version 2 added `confidence`.
+pub const FORMAT_VERSION: u32 = 2;
 
 /// Why a model cannot be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -99,9 +100,67 @@ struct Written {
     labels: Vec<String>,
     rare: Vec<String>,
     n_rules: usize,
+    /// How far answers can be trusted; models of version 1 do not say.
+    #[serde(default)]
+    confidence: WrittenConfidence,
     /// How the model was trained, for people.
     #[serde(default)]
     training: Value,
+}
+
+#[derive(Serialize, Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+struct WrittenConfidence {
+    calibration: Calibration,
+    novelty: Option<WrittenNovelty>,
+}
+
+/// The prototypes themselves are beside the weights.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenNovelty {
+    n_prototypes: usize,
+    scale: Scale,
+    vocabulary: BTreeSet<String>,
+}
+
+/// The tensor of the prototypes.
+const PROTOTYPES: &str = "confidence.prototypes";
+
+impl WrittenConfidence {
+    fn new(confidence: &Confidence) -> Self {
+        let novelty = confidence.novelty.as_ref().map(|novelty| WrittenNovelty {
+            n_prototypes: novelty.prototypes.len() / novelty.width.max(1),
+            scale: novelty.scale,
+            vocabulary: novelty.vocabulary.clone(),
+        });
+        Self { calibration: confidence.calibration, novelty }
+    }
+
+    /// What is wrong with the numbers, if anything is.
+    fn fault(&self) -> Option<&'static str> {
+        let Calibration { slope, offset } = self.calibration;
+        if !(slope >= 0.0 && slope.is_finite() && offset.is_finite()) {
+            return Some(
+                "expected a `slope` of at least 0 and a finite `offset` in `confidence.calibration`",
+            );
+        }
+        let Scale { center, width } = self.novelty.as_ref()?.scale;
+        let is_good = center.is_finite() && width > 0.0 && width.is_finite();
+        (!is_good).then_some("expected finite numbers and a positive `width` in `confidence.novelty.scale`")
+    }
+
+    /// Puts it together with the prototypes, vectors of `width` numbers.
+    fn read(self, weights: &mut Weights, width: usize) -> Result<Confidence, WeightsError> {
+        let novelty = match self.novelty {
+            None => None,
+            Some(WrittenNovelty { n_prototypes, scale, vocabulary }) => {
+                let prototypes = weights.take(PROTOTYPES, &[n_prototypes, width])?;
+                Some(Novelty { width, prototypes, scale, vocabulary })
+            }
+        };
+        Ok(Confidence { calibration: self.calibration, novelty })
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -163,6 +222,7 @@ impl Model {
             labels: self.labels.names().to_vec(),
             rare: self.labels.rare_names().map(str::to_owned).collect(),
             n_rules: self.grammar.n_rules(),
+            confidence: WrittenConfidence::new(&self.confidence),
             training,
         };
         let damaged = |error: serde_json::Error| ModelError::Damaged {
@@ -174,8 +234,13 @@ impl Model {
         // model.json comes last: it makes the directory a model.
         let weights = directory.join("weights.safetensors");
         let named: Vec<(&str, &[usize], Vec<f32>)> = self.network.params.named().collect();
-        let tensors: Vec<(&str, &[usize], &[f32])> =
+        let mut tensors: Vec<(&str, &[usize], &[f32])> =
             named.iter().map(|(name, shape, values)| (*name, *shape, values.as_slice())).collect();
+        let novelty = self.confidence.novelty.as_ref();
+        let shape = novelty.map(|novelty| [novelty.prototypes.len() / novelty.width.max(1), novelty.width]);
+        if let (Some(novelty), Some(shape)) = (novelty, &shape) {
+            tensors.push((PROTOTYPES, shape, &novelty.prototypes));
+        }
         write_safetensors(&weights, &tensors, &BTreeMap::new()).map_err(file_error(&weights))?;
         for (name, bytes) in [("tokenizer.json", self.tokenizer.to_bytes()), ("model.json", json)] {
             let path = directory.join(name);
@@ -214,6 +279,9 @@ impl Model {
             _ => return Err(damaged("it has no version".to_owned())),
         }
         let written: Written = serde_json::from_value(value).map_err(|error| damaged(error.to_string()))?;
+        if let Some(fault) = written.confidence.fault() {
+            return Err(damaged(fault.to_owned()));
+        }
         written.encoder.check(&name).map_err(|error| damaged(error.to_string()))?;
         let WrittenDomain { name: domain_name, type_system, source, tables } = &written.domain;
         let file = format!("{domain_name} (in {name})");
@@ -247,7 +315,23 @@ impl Model {
         }
         let mut weights = Weights::open(&directory.join("weights.safetensors"))?;
         model.read_weights(&mut weights)?;
+        let width = model.network.encoder().hidden;
+        model.confidence = written.confidence.read(&mut weights, width)?;
         Ok(model)
+    }
+
+    /// What [`Model::save`] noted about the training of the model in a directory.
+    ///
+    /// # Errors
+    /// A `model.json` that cannot be read.
+    pub fn training_notes(directory: &Path) -> Result<Value, ModelError> {
+        let path = directory.join("model.json");
+        let bytes = fs::read(&path).map_err(file_error(&path))?;
+        let mut value: Value = serde_json::from_slice(&bytes).map_err(|error| ModelError::Damaged {
+            path: path.display().to_string(),
+            reason: error.to_string(),
+        })?;
+        Ok(value.get_mut("training").map(Value::take).unwrap_or_default())
     }
 
     /// Sets all parameters from a file.

@@ -1,5 +1,6 @@
 //! A trained parser: a domain, a network and charts together, and the directory it is kept in.
 
+pub mod confidence;
 mod directory;
 mod labels;
 mod model;
@@ -7,6 +8,7 @@ mod parser;
 mod scorer;
 mod settings;
 
+pub use confidence::Confidence;
 pub use directory::{FORMAT_VERSION, ModelError};
 pub use labels::Labels;
 pub use model::{Model, Tables};

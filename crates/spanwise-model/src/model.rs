@@ -1,9 +1,12 @@
 //! A model: a domain and everything that scores its programs.
 
+use crate::confidence::Confidence;
 use crate::labels::Labels;
 use crate::settings::{Search, Settings};
 use spanwise_chart::grammar::{Grammar, N_USAGES};
+use spanwise_core::Utterance;
 use spanwise_lang::Domain;
+use spanwise_lang::lexicon::Source;
 use spanwise_nn::{Group, HeadConfig, Network, ParamId, Tokenizer};
 
 /// Scores that are read from tables.
@@ -67,6 +70,8 @@ pub struct Model {
     pub network: Network,
     /// The tables, as the parameters of the network hold them.
     pub tables: Tables,
+    /// How far answers can be trusted.
+    pub confidence: Confidence,
     table_ids: [ParamId; 3],
 }
 
@@ -111,13 +116,26 @@ impl Model {
             add("tables.rules", &[grammar.n_rules()], tables.rules.clone()),
             add("tables.weights", &[2], vec![tables.lexicon, tables.rare]),
         ];
-        Self { domain, settings, grammar, labels, tokenizer, network, tables, table_ids }
+        let confidence = Confidence::default();
+        Self { domain, settings, grammar, labels, tokenizer, network, tables, confidence, table_ids }
     }
 
     /// Reads the tables from the parameters, after these changed.
     pub fn refresh(&mut self) {
         let [usages, rules, weights] = self.table_ids.map(|id| self.network.params.values(id));
         self.tables = Tables { usages, rules, lexicon: weights[0], rare: weights[1] };
+    }
+
+    /// For each word of an utterance, whether it is part of a name that the domain knows.
+    #[must_use]
+    pub fn is_name(&self, utterance: &Utterance) -> Vec<bool> {
+        let mut is_name = vec![false; utterance.len()];
+        for found in self.domain.lexicon().matches(utterance) {
+            if found.source == Source::Name {
+                is_name[found.span.start as usize..found.span.end as usize].fill(true);
+            }
+        }
+        is_name
     }
 
     /// Puts the gradient of the tables where the optimiser looks for it.

@@ -1,5 +1,6 @@
 //! Parsing: from text to a program, the tree that explains it, and how sure the model is.
 
+use crate::confidence::Novel;
 use crate::directory::ModelError;
 use crate::model::Model;
 use crate::scorer::{PaperPrepared, Prepared};
@@ -35,8 +36,10 @@ pub struct Details {
 pub struct Alternative {
     /// The program.
     pub program: TermId,
-    /// Its probability.
+    /// Its calibrated probability, never above that of the chosen one.
     pub probability: f64,
+    /// Its posterior among all programs.
+    pub posterior: f64,
     /// The score of its best derivation.
     pub score: f32,
 }
@@ -65,9 +68,15 @@ pub struct Parse {
     pub tree: SpanTree,
     /// The sum of the tree's scores.
     pub score: f32,
-    /// The probability of the program among all programs; of the tree under the per-span softmax for the paper's search.
+    /// The probability that the program is right: calibrated, and lower where the utterance looks foreign.
     pub probability: f64,
-    /// Other programs, best first.
+    /// The probability of the program among all programs; of the tree under the per-span softmax for the paper's search.
+    pub posterior: f64,
+    /// The probability that the utterance is of the domain at all; 1 for a model that was never asked to tell.
+    pub in_domain: f64,
+    /// The words that nothing is known about, where the utterance is more likely foreign than not.
+    pub strange_words: Vec<u32>,
+    /// Other programs, the most probable first.
     pub alternatives: Vec<Alternative>,
     /// One entry per word, if asked for.
     pub provenance: Vec<Provenance>,
@@ -184,7 +193,12 @@ impl Parser {
             })
             .map(|(pieces, spans)| Item { pieces, lower: None, spans })
             .collect();
-        let logits = self.model.network.logits(&items);
+        let has_novelty = self.model.confidence.novelty.is_some();
+        let (logits, vectors) = if has_novelty {
+            self.model.network.logits_and_words(&items)
+        } else {
+            (self.model.network.logits(&items), Vec::new())
+        };
         let mut at = 0;
         let mut outcomes = Vec::with_capacity(ready.len());
         for (utterance, ready) in ready {
@@ -193,12 +207,33 @@ impl Parser {
                 Ready::Typed(prepared) => self.exact(prepared, row(&logits, &mut at), details),
                 Ready::Paper(prepared) => self.paper(prepared, row(&logits, &mut at)),
             };
+            let vectors = at.checked_sub(1).and_then(|item| vectors.get(item)).map_or(&[][..], Vec::as_slice);
             outcomes.push(match found {
-                Ok(parse) => Outcome::Found(Box::new(parse)),
+                Ok(parse) => Outcome::Found(Box::new(self.trusted(parse, vectors))),
                 Err(reason) => Outcome::Nothing { utterance, reason },
             });
         }
         outcomes
+    }
+
+    /// Turns the posteriors of a parse into probabilities, given the encoder's vectors of its words.
+    fn trusted(&self, mut parse: Parse, vectors: &[f32]) -> Parse {
+        let confidence = &self.model.confidence;
+        if let Some(novelty) = &confidence.novelty {
+            let novel: Novel = novelty.of(vectors, &self.model.is_name(&parse.utterance));
+            parse.in_domain = novelty.scale.in_domain(&novel);
+            if parse.in_domain < 0.5 {
+                let said: Vec<&str> = parse.utterance.tokens().iter().map(|token| &*token.lower).collect();
+                let strange = novelty.strange_words(&novel, &said);
+                parse.strange_words = strange.into_iter().map(|at| at as u32).collect();
+            }
+        }
+        parse.alternatives.sort_by(|a, b| b.posterior.total_cmp(&a.posterior));
+        let others: Vec<f64> = parse.alternatives.iter().map(|other| other.posterior).collect();
+        let (best, others) = confidence.probabilities(parse.in_domain, parse.posterior, &others);
+        parse.probability = best;
+        parse.alternatives.iter_mut().zip(others).for_each(|(other, p)| other.probability = p);
+        parse
     }
 
     /// What a program evaluates to; `None` when the domain's programs are not evaluated.
@@ -258,7 +293,7 @@ impl Parser {
         let (program, tree) = chart.tree(&mut terms, &best).ok_or_else(nothing)?;
         let log_z = log_partition(&input, &self.sum_rules).unwrap_or(f64::INFINITY);
         let joined = if joins.is_empty() { Joins::None } else { Joins::Merges };
-        let probability = |terms: &Terms, program: TermId| {
+        let posterior_of = |terms: &Terms, program: TermId| {
             let (domain, grammar) = (&model.domain, &model.grammar);
             let gold = GoldChart::new(domain, grammar, &prepared.lattice, terms, program, joined);
             gold.map_or(0.0, |gold| posterior(&input, log_z, &gold))
@@ -268,13 +303,14 @@ impl Parser {
             let wanted = details.alternatives + 1;
             for (other, derivation) in chart.programs(&mut terms, wanted, wanted * 50) {
                 if other != program {
-                    let probability = probability(&terms, other);
-                    alternatives.push(Alternative { program: other, probability, score: derivation.score });
+                    let (posterior, score) = (posterior_of(&terms, other), derivation.score);
+                    let probability = posterior;
+                    alternatives.push(Alternative { program: other, probability, posterior, score });
                 }
             }
             alternatives.truncate(details.alternatives);
         }
-        let probability = probability(&terms, program);
+        let posterior = posterior_of(&terms, program);
         let provenance =
             if details.provenance { self.provenance(prepared, &input, &tree) } else { Vec::new() };
         let utterance = prepared.utterance.clone();
@@ -284,7 +320,10 @@ impl Parser {
             program,
             tree,
             score: best.score,
-            probability,
+            probability: posterior,
+            posterior,
+            in_domain: 1.0,
+            strange_words: Vec::new(),
             alternatives,
             provenance,
         })
@@ -317,8 +356,19 @@ impl Parser {
                 let utterance = prepared.utterance.clone();
                 let probability = log_prob(&scores, &tree).exp();
                 let provenance = words(&tree, &vec![probability; utterance.len()], |_, _| probability);
-                let alternatives = Vec::new();
-                Ok(Parse { utterance, terms, program, tree, score, probability, alternatives, provenance })
+                Ok(Parse {
+                    utterance,
+                    terms,
+                    program,
+                    tree,
+                    score,
+                    probability,
+                    posterior: probability,
+                    in_domain: 1.0,
+                    strange_words: Vec::new(),
+                    alternatives: Vec::new(),
+                    provenance,
+                })
             }
             PaperOutcome::NoDerivation => Err("no tree over the words is a program".to_owned()),
             PaperOutcome::BeamExhausted { width } => {

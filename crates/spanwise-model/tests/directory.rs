@@ -4,6 +4,7 @@
 
 use serde_json::{Value, json};
 use spanwise_core::Utterance;
+use spanwise_model::confidence::{Calibration, Confidence, Novelty, Scale};
 use spanwise_model::{Details, FORMAT_VERSION, Labels, Model, Parser, Settings};
 use spanwise_nn::pretrained::{Activation, Architecture, EncoderConfig, Weights, write_safetensors};
 use spanwise_nn::tokenizer::WordTable;
@@ -296,4 +297,89 @@ fn a_model_is_not_saved_into_a_file() {
     let error = model(1, 16).save(&file, Value::Null).unwrap_err().to_string();
     assert!(error.contains("file"), "{error}");
     assert_eq!(fs::read(&file).unwrap(), b"x");
+}
+
+/// The model of [`model`] with a confidence as training would leave it.
+fn trusted() -> Model {
+    let mut model = model(1, 16);
+    let prototypes: Vec<f32> = (0..48).map(|at| if at % 17 == 0 { 1.0 } else { 0.0 }).collect();
+    let scale = Scale { center: 0.5, width: 0.05 };
+    let vocabulary = ["light", "the"].map(str::to_owned).into();
+    model.confidence = Confidence {
+        calibration: Calibration { slope: 1.5, offset: -0.25 },
+        novelty: Some(Novelty { width: 16, prototypes, scale, vocabulary }),
+    };
+    model
+}
+
+#[test]
+fn confidence_is_the_same_before_and_after_it_was_saved() {
+    let directory = tempfile::tempdir().unwrap();
+    trusted().save(directory.path(), json!({ "note": 7 })).unwrap();
+    let (before, after) = (Parser::new(trusted(), None), Parser::load(directory.path()).unwrap());
+    assert_eq!(before.model().confidence, after.model().confidence);
+    assert_eq!(Model::training_notes(directory.path()).unwrap(), json!({ "note": 7 }));
+    let details = Details { alternatives: 3, provenance: false };
+    let [a, b] = [&before, &after].map(|parser| parser.parse_with(Utterance::new(TEXTS[0]), details));
+    let (a, b) = (a.parse().unwrap(), b.parse().unwrap());
+    assert_eq!(a.probability.to_bits(), b.probability.to_bits());
+    assert_eq!((a.in_domain, &a.strange_words), (b.in_domain, &b.strange_words));
+    let expected = a.in_domain * before.model().confidence.calibration.of(a.posterior);
+    assert!((a.probability - expected).abs() < 1e-12 && a.in_domain < 1.0);
+    let total = a.probability + a.alternatives.iter().map(|other| other.probability).sum::<f64>();
+    assert!(total <= 1.0 && a.alternatives.iter().all(|other| other.probability <= a.probability));
+}
+
+#[test]
+fn a_model_of_the_first_version_loads_and_says_what_its_chart_says() {
+    let saved = Saved::new();
+    saved.edit(|model| {
+        model["version"] = json!(1);
+        model.as_object_mut().unwrap().remove("confidence").unwrap();
+    });
+    let parser = Parser::load(saved.path()).unwrap();
+    assert_eq!(parser.model().confidence, Confidence::default());
+    let outcome = parser.parse(TEXTS[0]);
+    let parse = outcome.parse().unwrap();
+    assert_eq!((parse.probability.to_bits(), parse.in_domain), (parse.posterior.to_bits(), 1.0));
+    assert!(parse.strange_words.is_empty());
+}
+
+#[test]
+fn a_confidence_that_cannot_be_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    trusted().save(directory.path(), Value::Null).unwrap();
+    let saved = Saved { directory };
+    let whole = fs::read(saved.file("model.json")).unwrap();
+    for (change, text) in [
+        (json!({ "calibration": { "slope": -1.0, "offset": 0.0 }, "novelty": null }), "slope"),
+        (json!({ "calibration": { "slope": 1.0 }, "novelty": null }), "offset"),
+        (
+            json!({ "calibration": { "slope": 1.0, "offset": 0.0 }, "novelty": { "n_prototypes": 3,
+            "scale": { "center": 0.5, "width": 0.0 }, "vocabulary": [] } }),
+            "width",
+        ),
+        (
+            json!({ "calibration": { "slope": 1.0, "offset": 0.0 }, "novelty": { "n_prototypes": 4,
+            "scale": { "center": 0.5, "width": 0.1 }, "vocabulary": [] } }),
+            "confidence.prototypes",
+        ),
+    ] {
+        fs::write(saved.file("model.json"), &whole).unwrap();
+        saved.edit(|model| model["confidence"] = change);
+        let error = saved.error();
+        assert!(error.contains(text), "{error}");
+    }
+    // The weights of a model that never had one.
+    fs::write(saved.file("model.json"), &whole).unwrap();
+    let other = Saved::new();
+    fs::copy(other.file("weights.safetensors"), saved.file("weights.safetensors")).unwrap();
+    assert!(saved.error().contains("confidence.prototypes"));
+}
+
+#[test]
+fn words_of_names_are_known_and_other_words_are_not_names() {
+    let model = model(1, 16);
+    let is_name = model.is_name(&Utterance::new("light the guest room and the Hall"));
+    assert_eq!(is_name, [false, false, true, true, false, false, true]);
 }

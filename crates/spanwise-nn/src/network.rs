@@ -223,6 +223,42 @@ impl Network {
         self.collect(rows, items)
     }
 
+    /// The logits of a batch, and from the same pass the encoder's vector of every word: for each utterance, word after
+    /// word. The vector of a word is the mean of those of its first and its last piece.
+    #[must_use]
+    pub fn logits_and_words(&self, items: &[Item<'_>]) -> (Logits, Vec<Vec<f32>>) {
+        if items.iter().all(|item| item.spans.is_empty()) {
+            return (self.collect(None, items), vec![Vec::new(); items.len()]);
+        }
+        let view = self.params.view(false);
+        let padded = Padded::new(items.iter().map(|item| item.pieces.ids.len()).collect());
+        let x = self.encoded(&view, items, &padded, &mut None);
+        let values = numbers(x.clone());
+        let words = items
+            .iter()
+            .enumerate()
+            .map(|(at, item)| self.words(item.pieces, &values[at * padded.length * self.encoder().hidden..]))
+            .collect();
+        let rows = self.score(&view, x, items, &padded, &mut None);
+        (self.collect(Some(rows), items), words)
+    }
+
+    /// The encoder's vector of every word of each sequence, as [`Network::logits_and_words`] gives them.
+    #[must_use]
+    pub fn word_vectors(&self, batch: &[&Pieces]) -> Vec<Vec<f32>> {
+        batch.iter().zip(self.encode(batch)).map(|(pieces, values)| self.words(pieces, &values)).collect()
+    }
+
+    /// The vectors of words, from those of pieces.
+    fn words(&self, pieces: &Pieces, values: &[f32]) -> Vec<f32> {
+        let hidden = self.encoder().hidden;
+        let piece = |at: u32| &values[at as usize * hidden..][..hidden];
+        let mean = |&(first, last): &(u32, u32)| {
+            piece(first).iter().zip(piece(last)).map(|(a, b)| (a + b) / 2.0).collect::<Vec<_>>()
+        };
+        pieces.words.iter().flat_map(mean).collect()
+    }
+
     /// Runs a batch forward, asks for the gradient of the loss with respect to the logits, and runs it backward.
     /// `respond` gets the logits and returns one gradient per utterance, in their shape.
     pub fn gradients<R>(
@@ -257,8 +293,20 @@ impl Network {
         if items.iter().all(|item| item.spans.is_empty()) {
             return None;
         }
-        let layers = self.transformer.config.layers;
         let padded = Padded::new(items.iter().map(|item| item.pieces.ids.len()).collect());
+        let x = self.encoded(view, items, &padded, dropout);
+        Some(self.score(view, x, items, &padded, dropout))
+    }
+
+    /// The encoder's output, one row per piece, padding included.
+    fn encoded(
+        &self,
+        view: &View,
+        items: &[Item<'_>],
+        padded: &Padded,
+        dropout: &mut Option<Dropout>,
+    ) -> Tensor<2> {
+        let layers = self.transformer.config.layers;
         let hidden = self.transformer.config.hidden;
         let cached = items.iter().all(|item| item.lower.is_some());
         let x = if cached {
@@ -269,15 +317,25 @@ impl Network {
             }
             let shape = [padded.n, padded.length, hidden];
             let x = Tensor::from_data(TensorData::new(values, shape), &device());
-            self.transformer.run(view, x, &padded, self.n_frozen()..layers, dropout)
+            self.transformer.run(view, x, padded, self.n_frozen()..layers, dropout)
         } else {
             let batch: Vec<&Pieces> = items.iter().map(|item| item.pieces).collect();
-            let x = self.transformer.embed(view, &batch, &padded);
-            let x = self.transformer.run(view, x, &padded, 0..self.n_frozen(), &mut None);
-            self.transformer.run(view, x, &padded, self.n_frozen()..layers, dropout)
+            let x = self.transformer.embed(view, &batch, padded);
+            let x = self.transformer.run(view, x, padded, 0..self.n_frozen(), &mut None);
+            self.transformer.run(view, x, padded, self.n_frozen()..layers, dropout)
         };
-        let x = Dropout::apply(dropout, x).reshape([padded.n * padded.length, hidden]);
+        Dropout::apply(dropout, x).reshape([padded.n * padded.length, hidden])
+    }
 
+    /// One row of logits per span, from the encoder's output.
+    fn score(
+        &self,
+        view: &View,
+        x: Tensor<2>,
+        items: &[Item<'_>],
+        padded: &Padded,
+        dropout: &mut Option<Dropout>,
+    ) -> Tensor<2> {
         // Each word end is mapped once, spans add two of them.
         let (mut first, mut last, mut starts, mut ends) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (at, item) in items.iter().enumerate() {
@@ -292,7 +350,7 @@ impl Network {
         let spans = from.select(0, indices(starts)) + to.select(0, indices(ends));
         let spans = activation::relu(spans + view.vector(self.head.bias).unsqueeze());
         let spans = Dropout::apply(dropout, spans);
-        Some(spans.matmul(view.matrix(self.head.out)) + view.vector(self.head.out_bias).unsqueeze())
+        spans.matmul(view.matrix(self.head.out)) + view.vector(self.head.out_bias).unsqueeze()
     }
 }
 

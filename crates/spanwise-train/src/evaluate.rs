@@ -25,9 +25,20 @@ pub fn evaluate(
     examples: &[Example],
     progress: &(dyn Fn(usize) + Sync),
 ) -> Vec<Judged> {
+    evaluate_with(parser, judge, examples, progress, &|_, _, _| ()).into_iter().map(|(one, ())| one).collect()
+}
+
+/// The same, and keeps what `keep` makes of each parse, so that nothing need be parsed twice.
+pub fn evaluate_with<T: Send>(
+    parser: &Parser,
+    judge: &Judge<'_>,
+    examples: &[Example],
+    progress: &(dyn Fn(usize) + Sync),
+    keep: &(dyn Fn(&Example, &Judged, &Outcome) -> T + Sync),
+) -> Vec<(Judged, T)> {
     let mut order: Vec<usize> = (0..examples.len()).collect();
     order.sort_by_key(|&at| (examples[at].utterance.split_whitespace().count(), at));
-    let judged: Vec<(usize, Judged)> = order
+    let mut judged: Vec<(usize, (Judged, T))> = order
         .par_chunks(BATCH)
         .map_init(
             || judge.clone(),
@@ -35,22 +46,19 @@ pub fn evaluate(
                 let utterances =
                     batch.iter().map(|&at| Utterance::new(examples[at].utterance.as_str())).collect();
                 let outcomes = parser.parse_batch(utterances, Details::default());
-                let judged: Vec<(usize, Judged)> = batch
-                    .iter()
-                    .zip(outcomes)
-                    .map(|(&at, outcome)| (at, judge_one(parser, judge, &examples[at], &outcome)))
-                    .collect();
+                let mut one = |(&at, outcome): (&usize, Outcome)| {
+                    let judged = judge_one(parser, judge, &examples[at], &outcome);
+                    (at, (judged, keep(&examples[at], &judged, &outcome)))
+                };
+                let judged: Vec<_> = batch.iter().zip(outcomes).map(&mut one).collect();
                 progress(batch.len());
                 judged
             },
         )
         .flatten_iter()
         .collect();
-    let mut by_example: Vec<Judged> = vec![Judged::default(); examples.len()];
-    for (at, one) in judged {
-        by_example[at] = one;
-    }
-    by_example
+    judged.sort_unstable_by_key(|(at, _)| *at);
+    judged.into_iter().map(|(_, one)| one).collect()
 }
 
 fn judge_one(parser: &Parser, judge: &mut Judge<'_>, example: &Example, outcome: &Outcome) -> Judged {

@@ -1,8 +1,10 @@
 //! Training from programs, evaluation, and the directories of runs.
 
+pub mod abstain;
 pub mod agreement;
 pub mod annotate;
 pub mod bench;
+pub mod calibrate;
 mod checkpoint;
 pub mod config;
 pub mod curves;

@@ -1,5 +1,6 @@
 //! A run: epochs, checkpoints, metrics, and the weights that are kept in the end.
 
+use crate::calibrate;
 use crate::checkpoint::{self, Spare, State};
 use crate::config::{Config, Training};
 use crate::curves::{self, EpochRow};
@@ -97,7 +98,8 @@ impl Run<'_> {
         self.finish()
     }
 
-    /// Replaces the weights by the average or the best ones, looks at dev once more, and writes the model.
+    /// Replaces the weights by the average or the best ones, fits how far they can be trusted, looks at dev once more, and
+    /// writes the model.
     fn finish(mut self) -> Result<Trained, TrainError> {
         let n = if self.config.training.patience > 0 { 1 } else { self.state.n_averaged };
         if n > 0 {
@@ -112,9 +114,13 @@ impl Run<'_> {
             }
             model.refresh();
         }
+        let ece_of_posteriors = self.fit_confidence();
         let report = self.dev_report();
         let mut row = Map::from_iter([("final".to_owned(), json!(true))]);
         row.extend(dev_columns(&report));
+        if let Some(ece) = ece_of_posteriors {
+            row.insert("dev_ece_of_posteriors".to_owned(), json!(ece));
+        }
         self.state.metrics += &format!("{}\n", Value::Object(row.clone()));
         self.write_metrics()?;
         let mut about = Map::new();
@@ -285,6 +291,18 @@ impl Run<'_> {
             }
         }
         explained
+    }
+
+    /// Fits how far answers can be trusted; gives the calibration error on dev without it.
+    fn fit_confidence(&mut self) -> Option<f64> {
+        let parser = Parser::new(self.model.take()?, None);
+        let judge = Judge::with_executor(&parser.model().domain, self.executor.clone());
+        let train: Vec<_> = self.pairs.iter().map(|pair| pair.utterance.clone()).collect();
+        let fitted = calibrate::fit(&parser, &judge, &train, &self.dev);
+        let mut model = parser.into_model();
+        model.confidence = fitted.confidence;
+        self.model = Some(model);
+        fitted.ece_of_posteriors
     }
 
     fn dev_report(&mut self) -> Option<Report> {

@@ -1,19 +1,21 @@
 //! `spanwise eval`: how good a model is.
 
+mod foreign;
+
 use super::parser;
 use crate::output::{Columns, Done, percent};
 use anyhow::Result;
+use foreign::Foreign;
 use indicatif::{ProgressBar, ProgressStyle};
-use rayon::prelude::*;
 use serde_json::{Value, json};
-use spanwise_core::Utterance;
 use spanwise_domains::data::{self, Example, write_atomic};
-use spanwise_model::{Details, Parser};
-use spanwise_train::evaluate::{BATCH, evaluate};
+use spanwise_model::{Outcome, Parser};
+use spanwise_train::abstain::Answered;
+use spanwise_train::evaluate::evaluate_with;
 use spanwise_train::metrics::{Judge, Judged, Report};
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 /// Measure a model on examples with programs.
@@ -22,9 +24,14 @@ use std::time::Instant;
 /// (denotation). Coverage is the share of gold programs that some tree over the words can give at all. The calibration
 /// error (ECE) says how far the model's probabilities are from the truth; risk at 80 % is the share of errors among the
 /// 80 % of answers that it is most sure of.
+///
+/// With --foreign, a file of utterances that have nothing to do with the domain is parsed too, one a line, as text or as
+/// JSON objects with `utterance`; lines that begin with `# ` name sections. The share of them that is rejected is given for
+/// the thresholds that keep 90 % and 95 % of the right answers.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  spanwise eval runs/geo test.jsonl\n  \
-    spanwise eval runs/geo test.jsonl --json --predictions predictions.jsonl")]
+    spanwise eval runs/geo test.jsonl --json --predictions predictions.jsonl\n  \
+    spanwise eval runs/geo test.jsonl --abstain-below 0.5 --foreign chit-chat.txt")]
 pub(crate) struct Args {
     /// The model directory
     model: PathBuf,
@@ -34,6 +41,12 @@ pub(crate) struct Args {
     /// Write one JSON line per example with what was predicted
     #[arg(long, value_name = "FILE")]
     predictions: Option<PathBuf>,
+    /// Report also what is left when answers less probable than P are withheld
+    #[arg(long, value_name = "P", value_parser = super::probability)]
+    abstain_below: Option<f64>,
+    /// Utterances of other domains, to see how many of them are rejected
+    #[arg(long, value_name = "FILE")]
+    foreign: Option<PathBuf>,
     /// Look at the first N examples only
     #[arg(long, value_name = "N")]
     limit: Option<NonZeroUsize>,
@@ -51,29 +64,48 @@ pub(crate) fn run(args: &Args) -> Result<Done> {
     let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {per_sec} {eta}");
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     let started = Instant::now();
-    let judged = evaluate(&parser, &judge, &examples, &|done| bar.inc(done as u64));
+    let wants_lines = args.predictions.is_some();
+    let judged =
+        evaluate_with(&parser, &judge, &examples, &|done| bar.inc(done as u64), &|example, one, outcome| {
+            wants_lines.then(|| prediction(&parser, example, one, outcome).to_string())
+        });
     let seconds = started.elapsed().as_secs_f64();
     bar.finish_and_clear();
 
     if let Some(path) = &args.predictions {
-        write_predictions(path, &parser, &examples, &judged)?;
+        let lines: Vec<&str> = judged.iter().filter_map(|(_, line)| line.as_deref()).collect();
+        write_atomic(path, |file| lines.iter().try_for_each(|line| writeln!(file, "{line}")))?;
     }
+    let judged: Vec<Judged> = judged.into_iter().map(|(one, _)| one).collect();
     let report = Report::new(&judged);
+    let answered = args.abstain_below.map(|below| Answered::new(&judged, below));
+    let foreign = args.foreign.as_ref().map(|path| Foreign::read(path, &parser)).transpose()?;
     let speed = examples.len() as f64 / seconds.max(f64::MIN_POSITIVE);
     let mut out = io::stdout().lock();
     if args.json {
         let mut object = report.to_json();
         object.insert("seconds".to_owned(), json!(seconds));
         object.insert("utterances_per_second".to_owned(), json!(speed));
+        if let Some(Answered { answered, accuracy_answered }) = answered {
+            object.insert("answered".to_owned(), json!(answered));
+            object.insert("accuracy_answered".to_owned(), json!(accuracy_answered));
+        }
+        if let Some(foreign) = &foreign {
+            object.insert("foreign".to_owned(), foreign.to_json(&judged));
+        }
         writeln!(out, "{}", Value::Object(object))?;
     } else {
-        out.write_all(as_text(&report, seconds, speed).as_bytes())?;
+        let mut text = as_text(&report, answered, seconds, speed);
+        if let Some(foreign) = &foreign {
+            text += &format!("\n{}", foreign.to_text(&judged));
+        }
+        out.write_all(text.as_bytes())?;
     }
     Ok(Done::Well)
 }
 
 /// The first `limit` examples of some files; there must be something to compare predictions with.
-fn read(paths: &[PathBuf], limit: usize) -> Result<Vec<Example>> {
+pub(super) fn read(paths: &[PathBuf], limit: usize) -> Result<Vec<Example>> {
     let mut examples: Vec<Example> = Vec::new();
     for path in paths {
         for example in data::open(path).map_err(super::data::wrong_file)? {
@@ -94,7 +126,7 @@ fn read(paths: &[PathBuf], limit: usize) -> Result<Vec<Example>> {
     Ok(examples)
 }
 
-fn as_text(report: &Report, seconds: f64, speed: f64) -> String {
+fn as_text(report: &Report, answered: Option<Answered>, seconds: f64, speed: f64) -> String {
     let mut table = Columns::new(["measure", "value", "of"]);
     let n = report.n.to_string();
     let n_denotation = report.n_denotation.to_string();
@@ -114,39 +146,17 @@ fn as_text(report: &Report, seconds: f64, speed: f64) -> String {
     ] {
         table.row([name.to_owned(), percent(share), of.clone()]);
     }
+    if let Some(Answered { answered, accuracy_answered }) = answered {
+        table.row(["answered".to_owned(), percent(answered), n.clone()]);
+        table.row(["right where answered".to_owned(), percent(accuracy_answered), "answered".to_owned()]);
+    }
     let ece = report.ece.map_or_else(|| "-".to_owned(), |ece| format!("{ece:.3}"));
     table.row(["calibration error".to_owned(), ece, n.clone()]);
     format!("{}\n{n} utterances in {seconds:.1} s, {speed:.0} a second\n", table.render())
 }
 
-/// Writes what was predicted, in the order of the examples. The batches are those of the evaluation, so that the
-/// predictions are exactly the ones that were judged.
-fn write_predictions(path: &Path, parser: &Parser, examples: &[Example], judged: &[Judged]) -> Result<()> {
-    let mut order: Vec<usize> = (0..examples.len()).collect();
-    order.sort_by_key(|&at| (examples[at].utterance.split_whitespace().count(), at));
-    let mut lines: Vec<(usize, String)> = order
-        .par_chunks(BATCH)
-        .flat_map_iter(|batch| {
-            let utterances =
-                batch.iter().map(|&at| Utterance::new(examples[at].utterance.as_str())).collect();
-            let outcomes = parser.parse_batch(utterances, Details::default());
-            let line = |(&at, outcome): (&usize, spanwise_model::Outcome)| {
-                (at, prediction(parser, &examples[at], &judged[at], &outcome).to_string())
-            };
-            batch.iter().zip(outcomes).map(line).collect::<Vec<_>>()
-        })
-        .collect();
-    lines.sort_unstable_by_key(|(at, _)| *at);
-    write_atomic(path, |file| lines.iter().try_for_each(|(_, line)| writeln!(file, "{line}")))?;
-    Ok(())
-}
-
-fn prediction(
-    parser: &Parser,
-    example: &Example,
-    judged: &Judged,
-    outcome: &spanwise_model::Outcome,
-) -> Value {
+/// What was predicted for one example.
+fn prediction(parser: &Parser, example: &Example, judged: &Judged, outcome: &Outcome) -> Value {
     let found = outcome.parse().map(|parse| {
         let program = parser.model().domain.display(&parse.terms, parse.program).to_string();
         let denotation = parser.execute(&parse.terms, parse.program, example.context.as_ref());

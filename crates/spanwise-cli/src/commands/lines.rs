@@ -50,6 +50,21 @@ pub(crate) fn read_object(text: &str, wanted: &str) -> Result<Map<String, Value>
         .map_err(|error| format!("expected a JSON object with the field `{wanted}` ({error})"))
 }
 
+/// The utterance of a line and what its program is evaluated in: from a JSON object, or the line as it is.
+pub(crate) fn utterance_of(text: &str) -> Result<(String, Option<Value>), String> {
+    if !text.trim_start().starts_with('{') {
+        return Ok((text.to_owned(), None));
+    }
+    let mut object = read_object(text, "utterance")?;
+    let context = context_of(&object).cloned();
+    let field = |name: &&str| object.get(*name).is_some_and(|value| !value.is_null());
+    let name = ["utterance", "question"].into_iter().find(field);
+    match name.and_then(|name| object.remove(name)) {
+        Some(Value::String(text)) => Ok((text, context)),
+        _ => Err("expected a text in the field `utterance` or `question`".to_owned()),
+    }
+}
+
 /// What the program of a line is evaluated in: its `context` or `scene`.
 pub(crate) fn context_of(object: &Map<String, Value>) -> Option<&Value> {
     let field = |name: &str| object.get(name).filter(|value| !value.is_null());

@@ -1,6 +1,7 @@
 //! One file per subcommand.
 
 pub(crate) mod bench;
+pub(crate) mod calibrate;
 pub(crate) mod check;
 mod context;
 pub(crate) mod data;
@@ -60,6 +61,14 @@ pub(crate) fn parser(directory: &Path) -> Result<Parser> {
         ModelError::Missing { .. } => WrongCall(error.to_string()).into(),
         _ => error.into(),
     })
+}
+
+/// A probability as an argument.
+pub(crate) fn probability(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(p) if (0.0..=1.0).contains(&p) => Ok(p),
+        _ => Err("expected a number from 0 to 1, such as 0.5".to_owned()),
+    }
 }
 
 /// The whole text of an input file of at most `limit` bytes, without its byte order mark.

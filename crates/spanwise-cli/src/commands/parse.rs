@@ -3,7 +3,7 @@
 mod reply;
 
 use super::context::Context;
-use super::lines::{Windows, context_of, read_object, text_of, without_mark};
+use super::lines::{Windows, text_of, utterance_of, without_mark};
 use super::parser;
 use crate::output::{Done, say};
 use anyhow::{Context as _, Result};
@@ -19,13 +19,16 @@ use std::path::PathBuf;
 /// With texts as arguments, prints for each the program, its answer, how sure the model is, and the tree over the words
 /// that gives the program. Without, reads lines from standard input: JSON objects with `utterance` (or `question`) and
 /// optionally `context` (or `scene`), or plain text, one utterance a line. Writes one JSON object for each line, in
-/// order: `utterance`, `program`, `denotation`, `probability`, `score`, `tree`, `alternatives` and `tokens`. A `program`
-/// that is null comes with a `reason`, an answer that could not be computed with an `error`. The `start` and `end` of
+/// order: `utterance`, `program`, `denotation`, `probability`, `posterior`, `in_domain`, `score`, `tree`, `alternatives`
+/// and `tokens`. The `probability` that the program is right is the calibrated `posterior` times the probability that the
+/// utterance is of this domain at all (`in_domain`). A `program` that is null comes with a `reason`, and with a `guess`
+/// where --abstain-below withheld it; an answer that could not be computed comes with an `error`. The `start` and `end` of
 /// tokens count characters (Unicode code points) of the utterance, `span` counts tokens. A line that is no utterance
 /// gives an object with `line` and `error`, the rest goes on, and the exit code is 1 in the end.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  spanwise parse runs/geo \"what states border texas\"\n  \
     spanwise parse runs/geo --k 3 --json \"what is the capital of ohio\"\n  \
+    spanwise parse runs/geo --abstain-below 0.5 \"how do i boil an egg\"\n  \
     spanwise parse runs/geo < questions.txt > answers.jsonl")]
 pub(crate) struct Args {
     /// The model directory
@@ -35,6 +38,9 @@ pub(crate) struct Args {
     /// Give up to N other programs too, the most probable first
     #[arg(long = "k", value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=100))]
     alternatives: u16,
+    /// Withhold answers that are less probable than P, from 0 to 1
+    #[arg(long, value_name = "P", value_parser = super::probability)]
+    abstain_below: Option<f64>,
     /// What programs are evaluated in where a line brings nothing: a file with a scene
     #[arg(long, value_name = "FILE")]
     context: Option<PathBuf>,
@@ -58,6 +64,7 @@ pub(crate) fn run(args: &Args) -> Result<Done> {
         parser: &parser,
         details: Details { alternatives: args.alternatives.into(), provenance: true },
         context: context.map(|context| context.value),
+        abstain_below: args.abstain_below.unwrap_or(0.0),
     };
     let mut out = io::BufWriter::new(io::stdout().lock());
     if args.texts.is_empty() {
@@ -72,8 +79,7 @@ pub(crate) fn run(args: &Args) -> Result<Done> {
             if at > 0 {
                 writeln!(out)?;
             }
-            let context = worker.context.as_ref();
-            out.write_all(reply::for_people(&parser, &outcome, context).as_bytes())?;
+            out.write_all(worker.asker(None).for_people(&outcome).as_bytes())?;
         }
         out.flush()?;
     }
@@ -91,18 +97,7 @@ impl Asked {
     fn read(line: &[u8]) -> Result<Self, String> {
         let text = text_of(line)?;
         let text = text.strip_suffix('\r').unwrap_or(text);
-        let (text, context) = if text.trim_start().starts_with('{') {
-            let mut object = read_object(text, "utterance")?;
-            let context = context_of(&object).cloned();
-            let field = |name: &&str| object.get(*name).is_some_and(|value| !value.is_null());
-            let name = ["utterance", "question"].into_iter().find(field);
-            match name.and_then(|name| object.remove(name)) {
-                Some(Value::String(text)) => (text, context),
-                _ => return Err("expected a text in the field `utterance` or `question`".to_owned()),
-            }
-        } else {
-            (text.to_owned(), None)
-        };
+        let (text, context) = utterance_of(text)?;
         if text.len() > MAX_UTTERANCE_BYTES {
             return Err(format!(
                 "the utterance is longer than {MAX_UTTERANCE_BYTES} bytes; expected one utterance a line"
@@ -116,11 +111,17 @@ struct Worker<'a> {
     parser: &'a Parser,
     details: Details,
     context: Option<Value>,
+    abstain_below: f64,
 }
 
 impl Worker<'_> {
     fn reply(&self, asked: &Asked, outcome: &Outcome) -> String {
-        reply::as_json(self.parser, outcome, asked.context.as_ref().or(self.context.as_ref()))
+        self.asker(asked.context.as_ref()).as_json(outcome)
+    }
+
+    fn asker<'a>(&'a self, context: Option<&'a Value>) -> reply::Asker<'a> {
+        let context = context.or(self.context.as_ref());
+        reply::Asker { parser: self.parser, context, abstain_below: self.abstain_below }
     }
 
     /// Answers standard input window by window, so that memory does not grow with it.

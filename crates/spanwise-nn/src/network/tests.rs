@@ -373,3 +373,30 @@ fn the_same_seed_gives_the_same_network_and_an_empty_one_has_its_shape() {
     let empty = Network::empty(config.clone(), 13, network.head()).unwrap();
     assert_eq!(shapes(&empty), shapes(&fresh(1)));
 }
+
+#[test]
+fn words_and_logits_of_one_pass_are_those_of_two() {
+    for case in Case::all() {
+        let spans = case.spans();
+        let items: Vec<Item<'_>> = case
+            .pieces
+            .iter()
+            .zip(&spans)
+            .map(|(pieces, spans)| Item { pieces, lower: None, spans })
+            .collect();
+        let (logits, words) = case.network.logits_and_words(&items);
+        assert!(logits == case.network.logits(&items), "{}", case.name);
+        let inputs: Vec<&Pieces> = case.pieces.iter().collect();
+        assert!(words == case.network.word_vectors(&inputs), "{}", case.name);
+        let hidden = case.network.encoder().hidden;
+        for ((pieces, words), encoded) in case.pieces.iter().zip(&words).zip(case.network.encode(&inputs)) {
+            assert_eq!(words.len(), pieces.words.len() * hidden, "{}", case.name);
+            for (&(first, last), word) in pieces.words.iter().zip(words.chunks_exact(hidden)) {
+                for (at, &value) in word.iter().enumerate() {
+                    let piece = |piece: u32| encoded[piece as usize * hidden + at];
+                    assert_eq!(value, (piece(first) + piece(last)) / 2.0);
+                }
+            }
+        }
+    }
+}

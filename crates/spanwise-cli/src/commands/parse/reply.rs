@@ -39,37 +39,94 @@ impl Fields {
     }
 }
 
-/// An outcome as one JSON object.
-pub(super) fn as_json(parser: &Parser, outcome: &Outcome, context: Option<&Value>) -> String {
-    let mut fields = Fields::default();
-    fields.value("utterance", json!(outcome.utterance().text()));
-    match outcome {
-        Outcome::Nothing { utterance, reason } => {
-            for name in ["program", "denotation", "probability", "score", "tree"] {
-                fields.value(name, Value::Null);
-            }
-            fields.value("alternatives", json!([]));
-            fields.value("tokens", tokens(parser, utterance, &[]));
-            fields.value("reason", json!(reason));
+/// Who is asked, in which context, and from which probability on there is an answer.
+#[derive(Clone, Copy)]
+pub(super) struct Asker<'a> {
+    pub(super) parser: &'a Parser,
+    pub(super) context: Option<&'a Value>,
+    pub(super) abstain_below: f64,
+}
+
+impl Asker<'_> {
+    /// Why the answer is withheld, if it is.
+    fn withheld(&self, parse: &Parse) -> Option<String> {
+        if parse.probability >= self.abstain_below {
+            return None;
         }
-        Outcome::Found(parse) => {
-            let found = denotation(parser, parse, parse.program, context);
-            let text = found.as_ref().and_then(|found| found.as_ref().ok()).map(|found| &found.text);
-            fields.value("program", json!(written(parser, parse, parse.program)));
-            fields.value("denotation", json!(text));
-            fields.value("probability", json!(parse.probability));
-            fields.value("score", json!(parse.score));
-            fields.text("tree", &parse.tree.to_json(&parser.model().domain, &parse.terms, &parse.utterance));
-            fields.value("alternatives", alternatives(parser, parse, context));
-            fields.value("tokens", tokens(parser, &parse.utterance, &parse.provenance));
-            match found {
-                Some(Err(error)) => fields.value("error", json!(error)),
-                Some(Ok(Denotation { note: Some(note), .. })) => fields.value("note", json!(note)),
-                _ => {}
-            }
+        let (said, below) = (rounded_down(parse.probability, self.abstain_below), self.abstain_below);
+        let mut reason = format!("unsure: probability {said} is below {below}");
+        if !parse.strange_words.is_empty() {
+            let words = parse.strange_words.iter().map(|&at| format!("`{}`", word(parse, at)));
+            let words = words.collect::<Vec<_>>().join(", ");
+            reason += &format!("; the utterance looks foreign, nothing is known about {words}");
         }
+        Some(reason)
     }
-    format!("{{{}}}", fields.0)
+}
+
+fn word(parse: &Parse, at: u32) -> &str {
+    let token = &parse.utterance.tokens()[at as usize];
+    &parse.utterance.text()[token.bytes.clone()]
+}
+
+/// A number in few digits that is still below a limit.
+fn rounded_down(p: f64, limit: f64) -> String {
+    let short = |digits: usize| format!("{p:.digits$}");
+    let is_below = |text: &String| text.parse::<f64>().is_ok_and(|p| p < limit);
+    (2..17).map(short).find(is_below).unwrap_or_else(|| p.to_string())
+}
+
+impl Asker<'_> {
+    /// An outcome as one JSON object.
+    pub(super) fn as_json(&self, outcome: &Outcome) -> String {
+        let Self { parser, context, .. } = *self;
+        let mut fields = Fields::default();
+        fields.value("utterance", json!(outcome.utterance().text()));
+        match outcome {
+            Outcome::Nothing { utterance, reason } => nothing(&mut fields, parser, utterance, reason),
+            Outcome::Found(parse) => {
+                if let Some(reason) = self.withheld(parse) {
+                    nothing(&mut fields, parser, &parse.utterance, &reason);
+                    let program = written(parser, parse, parse.program);
+                    let (probability, posterior) = (parse.probability, parse.posterior);
+                    let guess =
+                        json!({ "program": program, "probability": probability, "posterior": posterior });
+                    fields.value("guess", guess);
+                    return format!("{{{}}}", fields.0);
+                }
+                let found = denotation(parser, parse, parse.program, context);
+                let text = found.as_ref().and_then(|found| found.as_ref().ok()).map(|found| &found.text);
+                fields.value("program", json!(written(parser, parse, parse.program)));
+                fields.value("denotation", json!(text));
+                fields.value("probability", json!(parse.probability));
+                fields.value("posterior", json!(parse.posterior));
+                fields.value("in_domain", json!(parse.in_domain));
+                fields.value("score", json!(parse.score));
+                fields.text(
+                    "tree",
+                    &parse.tree.to_json(&parser.model().domain, &parse.terms, &parse.utterance),
+                );
+                fields.value("alternatives", alternatives(parser, parse, context));
+                fields.value("tokens", tokens(parser, &parse.utterance, &parse.provenance));
+                match found {
+                    Some(Err(error)) => fields.value("error", json!(error)),
+                    Some(Ok(Denotation { note: Some(note), .. })) => fields.value("note", json!(note)),
+                    _ => {}
+                }
+            }
+        }
+        format!("{{{}}}", fields.0)
+    }
+}
+
+/// The fields of an utterance without an answer.
+fn nothing(fields: &mut Fields, parser: &Parser, utterance: &Utterance, reason: &str) {
+    for name in ["program", "denotation", "probability", "posterior", "in_domain", "score", "tree"] {
+        fields.value(name, Value::Null);
+    }
+    fields.value("alternatives", json!([]));
+    fields.value("tokens", tokens(parser, utterance, &[]));
+    fields.value("reason", json!(reason));
 }
 
 fn alternatives(parser: &Parser, parse: &Parse, context: Option<&Value>) -> Value {
@@ -78,6 +135,7 @@ fn alternatives(parser: &Parser, parse: &Parse, context: Option<&Value>) -> Valu
         json!({
             "program": written(parser, parse, other.program),
             "probability": other.probability,
+            "posterior": other.posterior,
             "score": other.score,
             "denotation": found.and_then(Result::ok).map(|found| found.text),
         })
@@ -111,39 +169,50 @@ fn tokens(parser: &Parser, utterance: &Utterance, provenance: &[Provenance]) -> 
     Value::Array(list)
 }
 
-/// Program, answer, probability, tree, and other programs.
-pub(super) fn for_people(parser: &Parser, outcome: &Outcome, context: Option<&Value>) -> String {
-    let mut out = format!("{}\n", outcome.utterance().text());
-    let parse = match outcome {
-        Outcome::Found(parse) => parse,
-        Outcome::Nothing { reason, .. } => return format!("{out}  no program: {reason}\n"),
-    };
-    let mut line = |name: &str, value: &str| {
-        let _ = writeln!(out, "  {name:<11}  {value}");
-    };
-    line("program", &written(parser, parse, parse.program));
-    match denotation(parser, parse, parse.program, context) {
-        Some(Ok(found)) => {
-            line("answer", if found.text.is_empty() { "(empty)" } else { &found.text });
-            if let Some(note) = &found.note {
-                line("note", note);
+impl Asker<'_> {
+    /// Program, answer, probability, tree, and other programs; or why there is none of it.
+    pub(super) fn for_people(&self, outcome: &Outcome) -> String {
+        let Self { parser, context, .. } = *self;
+        let mut out = format!("{}\n", outcome.utterance().text());
+        let parse = match outcome {
+            Outcome::Found(parse) => parse,
+            Outcome::Nothing { reason, .. } => return format!("{out}  no program: {reason}\n"),
+        };
+        if let Some(reason) = self.withheld(parse) {
+            let guess = written(parser, parse, parse.program);
+            return format!("{out}  no answer    {reason}\n  best guess   {guess}\n");
+        }
+        let mut line = |name: &str, value: &str| {
+            let _ = writeln!(out, "  {name:<11}  {value}");
+        };
+        line("program", &written(parser, parse, parse.program));
+        match denotation(parser, parse, parse.program, context) {
+            Some(Ok(found)) => {
+                line("answer", if found.text.is_empty() { "(empty)" } else { &found.text });
+                if let Some(note) = &found.note {
+                    line("note", note);
+                }
             }
+            Some(Err(error)) => line("no answer", &error),
+            None => {}
         }
-        Some(Err(error)) => line("no answer", &error),
-        None => {}
-    }
-    line("probability", &format!("{:.3}", parse.probability));
-    let tree = parse.tree.render(&parser.model().domain, &parse.terms, &parse.utterance);
-    out.push('\n');
-    for line in tree.lines() {
-        let _ = writeln!(out, "  {line}");
-    }
-    if !parse.alternatives.is_empty() {
-        let mut table = Columns::new(["other programs", "probability"]);
-        for other in &parse.alternatives {
-            table.row([written(parser, parse, other.program), format!("{:.3}", other.probability)]);
+        line("probability", &format!("{:.3}", parse.probability));
+        if !parse.strange_words.is_empty() {
+            let words: Vec<&str> = parse.strange_words.iter().map(|&at| word(parse, at)).collect();
+            line("foreign", &format!("nothing is known about {}", words.join(", ")));
         }
-        out += &format!("\n{}", table.render());
+        let tree = parse.tree.render(&parser.model().domain, &parse.terms, &parse.utterance);
+        out.push('\n');
+        for line in tree.lines() {
+            let _ = writeln!(out, "  {line}");
+        }
+        if !parse.alternatives.is_empty() {
+            let mut table = Columns::new(["other programs", "probability"]);
+            for other in &parse.alternatives {
+                table.row([written(parser, parse, other.program), format!("{:.3}", other.probability)]);
+            }
+            out += &format!("\n{}", table.render());
+        }
+        out
     }
-    out
 }

@@ -1,0 +1,110 @@
+//! `spanwise calibrate`: how far a model can be trusted, fitted anew.
+
+use super::parser;
+use crate::output::{Done, WrongCall, say};
+use anyhow::Result;
+use serde_json::{Value, json};
+use spanwise_core::Utterance;
+use spanwise_domains::data::{self, Example};
+use spanwise_model::Model;
+use spanwise_train::calibrate::{Fitted, fit};
+use spanwise_train::evaluate::evaluate;
+use spanwise_train::metrics::{Judge, Report};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Fit how far a model's answers can be trusted, without training it again.
+///
+/// `spanwise train` does this at the end of every run; this command is for models that were trained before, and for dev
+/// sets that are nearer to what your users say. DEV holds examples the model was not trained on: they decide which
+/// probability the answers get. With --train, the words of those utterances decide what looks foreign to the model;
+/// without, what the model knows of that stays as it is. The model is replaced as a whole, unless --out names another
+/// directory.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  spanwise calibrate runs/geo dev.jsonl\n  \
+    spanwise calibrate runs/geo dev.jsonl --train train.jsonl --out runs/geo-calibrated")]
+pub(crate) struct Args {
+    /// The model directory
+    model: PathBuf,
+    /// Files of JSON lines with `utterance` (or `question`) and `program`
+    #[arg(required = true)]
+    dev: Vec<PathBuf>,
+    /// The examples the model was trained on
+    #[arg(long, value_name = "FILE")]
+    train: Vec<PathBuf>,
+    /// Write the model here instead of replacing it
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<Done> {
+    let out = args.out.as_deref().unwrap_or(&args.model);
+    if out != args.model && out.join("model.json").exists() {
+        let out = out.display();
+        return Err(
+            WrongCall(format!("{out} already holds a model; choose another --out, or remove it")).into()
+        );
+    }
+    let parser = parser(&args.model)?;
+    let notes = Model::training_notes(&args.model)?;
+    let dev = super::eval::read(&args.dev, usize::MAX)?;
+    let train = utterances(&args.train)?;
+    if train.is_empty() && parser.model().confidence.novelty.is_none() {
+        say("note: without --train, utterances of other domains are not recognized");
+    }
+    let judge = Judge::new(&parser.model().domain, Some(&args.model))?;
+    let Fitted { confidence, ece_of_posteriors } = fit(&parser, &judge, &train, &dev);
+    let mut model = parser.into_model();
+    model.confidence = confidence;
+    model.save(out, notes)?;
+
+    // What is reported is what was written.
+    let parser = super::parser(out)?;
+    let judge = Judge::new(&parser.model().domain, Some(&args.model))?;
+    let report = Report::new(&evaluate(&parser, &judge, &dev, &|_| {}));
+    print(args.json, out, &parser.model().confidence, [ece_of_posteriors, report.ece])?;
+    Ok(Done::Well)
+}
+
+fn utterances(paths: &[PathBuf]) -> Result<Vec<Utterance>> {
+    let mut utterances = Vec::new();
+    for path in paths {
+        let examples: Vec<Example> = data::read(path).map_err(super::data::wrong_file)?;
+        utterances.extend(examples.into_iter().map(|example| Utterance::new(example.utterance)));
+    }
+    Ok(utterances)
+}
+
+fn print(
+    as_json: bool,
+    directory: &Path,
+    confidence: &spanwise_model::Confidence,
+    [before, after]: [Option<f64>; 2],
+) -> Result<()> {
+    let mut out = io::stdout().lock();
+    let n_prototypes =
+        confidence.novelty.as_ref().map(|novelty| novelty.prototypes.len() / novelty.width.max(1));
+    if as_json {
+        let object: Value = json!({
+            "model": directory.display().to_string(),
+            "ece_before": before,
+            "ece": after,
+            "slope": confidence.calibration.slope,
+            "offset": confidence.calibration.offset,
+            "prototypes": n_prototypes,
+        });
+        writeln!(out, "{object}")?;
+        return Ok(());
+    }
+    let shown = |ece: Option<f64>| ece.map_or_else(|| "-".to_owned(), |ece| format!("{ece:.3}"));
+    writeln!(out, "calibration error: {} before, {} now", shown(before), shown(after))?;
+    match n_prototypes {
+        Some(n) => writeln!(out, "words to compare with: {n}")?,
+        None => writeln!(out, "utterances of other domains are not recognized; give --train to change that")?,
+    }
+    writeln!(out, "model: {}", directory.display())?;
+    Ok(())
+}
