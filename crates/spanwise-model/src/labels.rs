@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn rare_predicates_need_a_phrase_or_more_programs() {
-        let domain = spanwise_domains::load("geo").unwrap();
+        let domain = spanwise_domains::load::load("geo").unwrap();
         let mut terms = domain.new_terms();
         let mut parse = |text: &str| terms.parse(text).unwrap();
         // `most` has a phrase, `longer` has none.
