@@ -14,7 +14,7 @@ use std::process::ExitCode;
 #[derive(Parser)]
 #[command(name = "spanwise", version, propagate_version = true, max_term_width = 110)]
 #[command(
-    after_help = "Examples:\n  spanwise train geo-iid --data data --encoder encoders/all-MiniLM-L6-v2 --out runs/geo\n  \
+    after_help = "Examples:\n  spanwise demo\n  spanwise new my-domain\n  spanwise train geo-iid --data data --encoder encoders/all-MiniLM-L6-v2 --out runs/geo\n  \
     spanwise parse runs/geo \"what states border texas\"\n  spanwise check my-domain.toml train.jsonl\n  \
     spanwise exec geo \"answer(capital(loc_2(stateid('texas'))))\"\n  \
     spanwise data scan --out data/scan"
@@ -26,6 +26,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Demo(commands::demo::Args),
+    New(commands::new::Args),
     Check(commands::check::Args),
     Exec(commands::exec::Args),
     Data(commands::data::Args),
@@ -36,11 +38,15 @@ enum Command {
     Explain(commands::explain::Args),
     Reproduce(commands::reproduce::Args),
     Calibrate(commands::calibrate::Args),
+    Completions(commands::completions::Args),
+    Man(commands::man::Args),
 }
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let outcome = match cli.command {
+        Command::Demo(args) => commands::demo::run(&args),
+        Command::New(args) => commands::new::run(&args),
         Command::Check(args) => commands::check::run(&args),
         Command::Exec(args) => commands::exec::run(&args),
         Command::Data(args) => commands::data::run(&args),
@@ -51,6 +57,8 @@ fn main() -> ExitCode {
         Command::Explain(args) => commands::explain::run(&args),
         Command::Reproduce(args) => commands::reproduce::run(&args),
         Command::Calibrate(args) => commands::calibrate::run(&args),
+        Command::Completions(args) => commands::completions::run(&args),
+        Command::Man(args) => commands::man::run(&args),
     };
     output::finish(outcome)
 }

@@ -3,13 +3,19 @@
 pub(crate) mod bench;
 pub(crate) mod calibrate;
 pub(crate) mod check;
+pub(crate) mod completions;
 mod context;
 pub(crate) mod data;
+pub(crate) mod demo;
 pub(crate) mod eval;
 pub(crate) mod exec;
 pub(crate) mod explain;
 mod lines;
+pub(crate) mod man;
+pub(crate) mod new;
 pub(crate) mod parse;
+mod picture;
+mod progress;
 pub(crate) mod reproduce;
 pub(crate) mod train;
 

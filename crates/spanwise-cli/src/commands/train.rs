@@ -1,13 +1,16 @@
 //! `spanwise train`: from examples to a model directory.
 
-use crate::output::{Done, WrongCall, percent, say};
+mod executor_files;
+
+use super::progress::Shown;
+use crate::output::{Done, WrongCall, percent};
 use crate::signals;
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use spanwise_nn::hub;
 use spanwise_train::config::COMPACT;
-use spanwise_train::{Config, ConfigError, Event, TrainError, train};
+use spanwise_train::{Config, ConfigError, TrainError, train};
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -18,8 +21,8 @@ use std::time::Instant;
 /// CONFIG is a preset (geo-iid, geo-template, geo-length, scan-iid, scan-right, scan-around-right, clevr-iid,
 /// clevr-closure) or a TOML file of your own that names a domain and a file of examples. The output directory becomes a
 /// model for `eval` and `parse`; it also holds the configuration, `metrics.jsonl`, learning curves as SVG and a
-/// checkpoint after every epoch, from which --resume continues to the same result. Ctrl-C stops at any time and loses
-/// at most the current epoch.
+/// checkpoint after every epoch, from which --resume continues to the same result, and the files that the command of
+/// the domain's executor names. Ctrl-C stops at any time and loses at most the current epoch.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  spanwise train scan-right --data data --out runs/scan\n  \
     spanwise train geo-template --data data --encoder encoders/all-MiniLM-L6-v2 --out runs/geo --seed 2\n  \
@@ -75,7 +78,7 @@ pub(crate) fn run(args: &Args) -> Result<Done> {
         .unwrap_or_else(|| Path::new(&args.config).parent().map(Path::to_path_buf).unwrap_or_default());
     let encoder = (config.encoder != COMPACT).then(|| find_encoder(&config.encoder)).transpose()?;
     let stop = signals::stop_flag();
-    let mut shown = Shown::new(args.json);
+    let mut shown = Shown::new(!args.json);
     let trained = train(&config, &data, encoder.as_deref(), &args.out, args.resume, &mut |event| {
         shown.event(&event);
         if stop.load(std::sync::atomic::Ordering::Relaxed) {
@@ -84,7 +87,7 @@ pub(crate) fn run(args: &Args) -> Result<Done> {
             ControlFlow::Continue(())
         }
     });
-    shown.bar.finish_and_clear();
+    shown.finish();
     let trained = trained.map_err(|error| match error {
         TrainError::Config(error) => wrong_config(error),
         TrainError::Domain(spanwise_domains::load::LoadError::Unreadable { .. })
@@ -92,6 +95,7 @@ pub(crate) fn run(args: &Args) -> Result<Done> {
         TrainError::Data(error) => super::data::wrong_file(error),
         _ => anyhow::Error::from(error),
     })?;
+    executor_files::take_along(&trained.parser.model().domain, &config.domain, &args.out)?;
     let seconds = started.elapsed().as_secs_f64();
     let mut out = io::stdout().lock();
     if args.json {
@@ -131,78 +135,4 @@ pub(crate) fn find_encoder(name: &str) -> Result<PathBuf> {
     });
     bar.finish_and_clear();
     found.map_err(|error| WrongCall(error.to_string()).into())
-}
-
-/// What a person sees while it runs.
-struct Shown {
-    bar: ProgressBar,
-    /// Lines per epoch go to the terminal unless a machine reads.
-    lines: bool,
-    dev: String,
-    derivable: String,
-    started: Instant,
-}
-
-impl Shown {
-    fn new(json: bool) -> Self {
-        let bar = ProgressBar::new(0);
-        let style = ProgressStyle::with_template("{prefix} {bar:30} {percent:>3} % {msg}");
-        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        Self { bar, lines: !json, dev: String::new(), derivable: String::new(), started: Instant::now() }
-    }
-
-    fn line(&self, text: &str) {
-        if self.lines {
-            self.bar.suspend(|| say(text));
-        }
-    }
-
-    fn event(&mut self, event: &Event<'_>) {
-        match event {
-            Event::Data { n_train, left_out, n_dev, n_trained } => {
-                let n_out: usize = left_out.iter().map(|(_, count, _)| count).sum();
-                let share = 100.0 * *n_train as f64 / (n_train + n_out) as f64;
-                self.derivable = format!("{share:.1} % derivable");
-                self.line(&format!(
-                    "{n_train} training pairs, {n_dev} dev examples, {n_trained} numbers to train"
-                ));
-                for (kind, count, example) in *left_out {
-                    self.line(&format!("  left out: {count} {kind}, such as `{example}`"));
-                }
-            }
-            Event::Cache { done, total } => {
-                self.bar.set_prefix("frozen layers");
-                self.bar.set_length(*total as u64);
-                self.bar.set_position(*done as u64);
-                self.started = Instant::now();
-            }
-            Event::Resumed { epoch } => self.line(&format!("continuing after epoch {epoch}")),
-            Event::Step { epoch, epochs, step, steps, loss } => {
-                let done = (epoch - 1) as f64 + *step as f64 / *steps as f64;
-                self.bar.set_prefix(format!("epoch {epoch}/{epochs}"));
-                self.bar.set_length(1000);
-                self.bar.set_position((1000.0 * done / *epochs as f64) as u64);
-                let elapsed = self.started.elapsed().as_secs_f64();
-                let left = elapsed / done * (*epochs as f64 - done);
-                let (dev, derivable) = (&self.dev, &self.derivable);
-                self.bar.set_message(format!("loss {loss:.3}{dev}, {derivable}, {left:.0} s left"));
-            }
-            Event::Epoch { row } => {
-                self.dev = dev(row);
-                let number = |key: &str| row.get(key).and_then(Value::as_f64).unwrap_or(f64::NAN);
-                let seconds = self.started.elapsed().as_secs_f64();
-                let (epoch, loss) = (number("epoch"), number("loss"));
-                self.line(&format!("epoch {epoch:>2}  loss {loss:.4}{}  {seconds:.0} s", self.dev));
-            }
-        }
-    }
-}
-
-fn dev(row: &Map<String, Value>) -> String {
-    let number = |key: &str| row.get(key).and_then(Value::as_f64);
-    match (number("dev_exact_match"), number("dev_denotation")) {
-        (Some(exact), Some(denotation)) => format!(", dev {exact:.1} exact {denotation:.1} denotation"),
-        (Some(exact), None) => format!(", dev {exact:.1} exact"),
-        _ => String::new(),
-    }
 }

@@ -1,0 +1,120 @@
+//! The conversation: lines come in, answers go out.
+//!
+//! A line is a question, or a command behind a colon. A person sees a prompt; a script sees its own lines repeated, so
+//! that answers can be told apart.
+
+use super::super::picture::Format;
+use super::reply;
+use crate::output::Done;
+use anyhow::{Context as _, Result};
+use clap::ValueEnum as _;
+use spanwise_domains::data::{Example, write_atomic};
+use spanwise_model::Parser;
+use spanwise_render::{Explanation, Screen};
+use std::io::{self, Write};
+use std::path::Path;
+
+const HELP: &str = "\
+Type a question about states, cities, rivers and mountains of the US, or
+  :examples          questions to try
+  :tree svg FILE     draw the last tree into a file; html and tikz work too
+  :help              this
+  :quit              the end, as is Ctrl-D
+";
+
+/// What a conversation needs.
+pub(super) struct Prompt<'a> {
+    pub(super) parser: &'a Parser,
+    pub(super) questions: &'a [Example],
+    pub(super) screen: Screen,
+    /// Whether somebody types.
+    pub(super) is_person: bool,
+}
+
+/// What to do after a line.
+enum Next {
+    GoOn,
+    Stop,
+}
+
+impl Prompt<'_> {
+    /// Answers lines until there are no more.
+    pub(super) fn converse(
+        &self,
+        lines: &mut dyn Iterator<Item = io::Result<String>>,
+        out: &mut dyn Write,
+    ) -> Result<Done> {
+        let mut last = None;
+        if self.is_person {
+            write!(out, "\n{HELP}")?;
+        }
+        loop {
+            if self.is_person {
+                write!(out, "\n> ")?;
+                out.flush()?;
+            }
+            let Some(line) = lines.next() else { break };
+            let line = line.context("cannot read standard input")?;
+            let line = line.trim();
+            if line.is_empty() {
+                continue;
+            }
+            if !self.is_person {
+                writeln!(out, "\n> {line}")?;
+            }
+            if let Next::Stop = self.line(line, &mut last, out)? {
+                break;
+            }
+            out.flush()?;
+        }
+        if self.is_person {
+            writeln!(out)?;
+        }
+        Ok(Done::Well)
+    }
+
+    fn line(&self, line: &str, last: &mut Option<Explanation>, out: &mut dyn Write) -> Result<Next> {
+        let Some(command) = line.strip_prefix(':') else {
+            let reply = reply::answer(self.parser, line, self.screen)?;
+            write!(out, "\n{}", reply.text)?;
+            if reply.explanation.is_some() {
+                *last = reply.explanation;
+            }
+            return Ok(Next::GoOn);
+        };
+        let words: Vec<&str> = command.split_whitespace().collect();
+        match words[..] {
+            ["quit" | "q" | "exit"] => return Ok(Next::Stop),
+            ["help" | "h"] => write!(out, "{HELP}")?,
+            ["examples"] => {
+                for question in self.questions {
+                    writeln!(out, "  {}", question.utterance)?;
+                }
+            }
+            ["tree", format, ..] if words.len() > 2 => {
+                // A file name may have spaces.
+                let file = command.split_once(format).map_or("", |(_, file)| file.trim());
+                writeln!(out, "{}", self.tree(format, file, last.as_ref()))?;
+            }
+            ["tree", ..] => writeln!(out, "expected :tree FORMAT FILE, as in `:tree svg tree.svg`")?,
+            _ => writeln!(out, "there is no command `{line}`; `:help` lists what there is")?,
+        }
+        Ok(Next::GoOn)
+    }
+
+    /// Draws the last tree into a file; what goes wrong is told and does not end the conversation.
+    fn tree(&self, format: &str, file: &str, last: Option<&Explanation>) -> String {
+        let Ok(format) = Format::from_str(format, true) else {
+            return format!("there is no picture of the kind `{format}`; expected svg, html, tikz or ascii");
+        };
+        let Some(explanation) = last else { return "there is no tree yet; ask a question first".to_owned() };
+        let screen = Screen { color: false, ..self.screen };
+        let drawn = format
+            .draw(explanation, screen)
+            .and_then(|picture| Ok(write_atomic(Path::new(file), |out| out.write_all(picture.as_bytes()))?));
+        match drawn {
+            Ok(()) => format!("drawn into {file}"),
+            Err(error) => format!("{error:#}"),
+        }
+    }
+}

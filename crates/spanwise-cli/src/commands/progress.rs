@@ -1,0 +1,90 @@
+//! What a person sees of a run while it trains: a bar, and a line for every epoch.
+//!
+//! Events of the training room come in, lines on standard error go out; results are not its business.
+
+use crate::output::say;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::{Map, Value};
+use spanwise_train::Event;
+use std::time::Instant;
+
+/// What a person sees while it runs.
+pub(super) struct Shown {
+    bar: ProgressBar,
+    /// Whether there is a line for every epoch.
+    lines: bool,
+    dev: String,
+    derivable: String,
+    started: Instant,
+}
+
+impl Shown {
+    /// With `lines`, every epoch leaves a line; without, there is nothing but the bar.
+    pub(super) fn new(lines: bool) -> Self {
+        let bar = ProgressBar::new(0);
+        let style = ProgressStyle::with_template("{prefix} {bar:30} {percent:>3} % {msg}");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        Self { bar, lines, dev: String::new(), derivable: String::new(), started: Instant::now() }
+    }
+
+    /// Takes the bar away.
+    pub(super) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn line(&self, text: &str) {
+        if self.lines {
+            self.bar.suspend(|| say(text));
+        }
+    }
+
+    /// Shows what training tells.
+    pub(super) fn event(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Data { n_train, left_out, n_dev, n_trained } => {
+                let n_out: usize = left_out.iter().map(|(_, count, _)| count).sum();
+                let share = 100.0 * *n_train as f64 / (n_train + n_out) as f64;
+                self.derivable = format!("{share:.1} % derivable");
+                self.line(&format!(
+                    "{n_train} training pairs, {n_dev} dev examples, {n_trained} numbers to train"
+                ));
+                for (kind, count, example) in *left_out {
+                    self.line(&format!("  left out: {count} {kind}, such as `{example}`"));
+                }
+            }
+            Event::Cache { done, total } => {
+                self.bar.set_prefix("frozen layers");
+                self.bar.set_length(*total as u64);
+                self.bar.set_position(*done as u64);
+                self.started = Instant::now();
+            }
+            Event::Resumed { epoch } => self.line(&format!("continuing after epoch {epoch}")),
+            Event::Step { epoch, epochs, step, steps, loss } => {
+                let done = (epoch - 1) as f64 + *step as f64 / *steps as f64;
+                self.bar.set_prefix(format!("epoch {epoch}/{epochs}"));
+                self.bar.set_length(1000);
+                self.bar.set_position((1000.0 * done / *epochs as f64) as u64);
+                let elapsed = self.started.elapsed().as_secs_f64();
+                let left = elapsed / done * (*epochs as f64 - done);
+                let (dev, derivable) = (&self.dev, &self.derivable);
+                self.bar.set_message(format!("loss {loss:.3}{dev}, {derivable}, {left:.0} s left"));
+            }
+            Event::Epoch { row } => {
+                self.dev = dev(row);
+                let number = |key: &str| row.get(key).and_then(Value::as_f64).unwrap_or(f64::NAN);
+                let seconds = self.started.elapsed().as_secs_f64();
+                let (epoch, loss) = (number("epoch"), number("loss"));
+                self.line(&format!("epoch {epoch:>2}  loss {loss:.4}{}  {seconds:.0} s", self.dev));
+            }
+        }
+    }
+}
+
+fn dev(row: &Map<String, Value>) -> String {
+    let number = |key: &str| row.get(key).and_then(Value::as_f64);
+    match (number("dev_exact_match"), number("dev_denotation")) {
+        (Some(exact), Some(denotation)) => format!(", dev {exact:.1} exact {denotation:.1} denotation"),
+        (Some(exact), None) => format!(", dev {exact:.1} exact"),
+        _ => String::new(),
+    }
+}
