@@ -87,7 +87,7 @@ fn json_without_data_describes_the_domain() {
 #[test]
 fn a_type_system_decides_what_is_well_typed() {
     let room = Room::new();
-    room.write("d.jsonl", example("is austin in texas", "answer(cityid('austin', 'tx'))"));
+    room.write("d.jsonl", example("people of austin texas", "answer(population_1(cityid('austin', 'tx')))"));
     room.run(["check", "geo", "d.jsonl"]).exits(0).prints(["domain geo: "]);
     room.run(["check", "geo@paper", "d.jsonl"]).exits(1).prints(["domain geo@paper: ", "d.jsonl:1: "]);
 }

@@ -87,14 +87,14 @@ fn people_are_told_plainly_that_there_is_no_answer() {
 fn a_foreign_utterance_is_less_probable_and_its_strange_words_are_named() {
     let room = Room::new();
     let ask = |text: &str| room.run(["parse", lamps(), "--json", text]).exits(0).json();
-    let (known, foreign) = (ask("turn on the hall lamp"), ask("quantum zebras dislike the hall"));
+    let (known, foreign) = (ask("turn on the hall lamp"), ask("my dog ate hall homework"));
     let number = |reply: &Value, field: &str| reply[field].as_f64().unwrap();
     assert!(number(&known, "in_domain") > 0.9, "{known}");
     assert!(number(&foreign, "in_domain") < 0.5, "{foreign}");
     assert!(number(&foreign, "probability") <= number(&foreign, "in_domain"));
-    let call = ["parse", lamps(), "--json", "--abstain-below", "0.99", "quantum zebras dislike the hall"];
+    let call = ["parse", lamps(), "--json", "--abstain-below", "0.99", "my dog ate hall homework"];
     let reason = room.run(call).exits(0).json()["reason"].as_str().unwrap().to_owned();
-    assert!(reason.contains("looks foreign") && reason.contains("`zebras`"), "{reason}");
+    assert!(reason.contains("looks foreign") && reason.contains("`homework`"), "{reason}");
     assert!(!reason.contains("`hall`"), "{reason}");
 }
 

@@ -1,7 +1,7 @@
 //! How far a trained model can be trusted, fitted on examples it has not seen.
 //!
 //! In go a parser, its training utterances and dev examples; out comes a [`Confidence`]. Two things are fitted, both
-//! without chance and both with a closed set of numbers, so that sixty dev examples are enough:
+//! without chance and both with a handful of numbers, so that a small dev set cannot bend them far:
 //!
 //! * **Calibration**: a logistic curve over the log-odds of posteriors, against whether predictions are right. The loss is
 //!   convex, a penalty holds the curve near "as it is", and the slope has a floor: there is one best curve, it is found by
@@ -23,7 +23,8 @@ use spanwise_model::{Model, Parser};
 use spanwise_nn::Pieces;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What moving slope or offset by one costs, in examples. Chosen by cross-validation on dev sets of 60.
+/// What moving slope or offset by one costs, in examples. Set for the calibration error on dev. Five-fold log loss on the
+/// 60 examples of GeoQuery's dev sets prefers more, up to leaving posteriors alone.
 const PENALTY: f64 = 1.0;
 /// The least slope: a higher posterior always speaks for a program.
 const MIN_SLOPE: f64 = 0.02;
@@ -52,7 +53,8 @@ const USUAL_DEV_SHARE: f64 = 0.95;
 const MARGIN: f64 = 0.1;
 /// Least distance between the usual and the center.
 const MIN_MARGIN: f64 = 0.02;
-/// The odds of being of the domain where the usual ends.
+/// The odds of being of the domain where the usual ends. Of 19 and 49, the one with the lower calibration error on the dev
+/// set of GeoQuery's length split.
 const USUAL_ODDS: f64 = 19.0;
 
 /// What fitting came to.

@@ -76,8 +76,8 @@ struct Fragment {
     is_name: bool,
     term: TermId,
     n_constants: usize,
-    ty: TypeId,
-    /// Its number among the fragments of its type.
+    kind: TypeId,
+    /// Its number among the fragments of its kind.
     rank: usize,
 }
 
@@ -108,8 +108,9 @@ pub struct Bank<'a> {
     examples: &'a [Explained],
     limits: Limits,
     fragments: Vec<Fragment>,
-    /// Numbers of fragments, for each type.
-    by_type: Vec<Vec<usize>>,
+    /// Numbers of fragments, for each kind: a type, named by itself or by one above it.
+    by_kind: Vec<Vec<usize>>,
+    kinds: Vec<TypeId>,
     hosts: Vec<Host>,
     /// The utterances that must not come out, without regard to case and spaces.
     known: HashSet<String>,
@@ -120,9 +121,9 @@ impl<'a> Bank<'a> {
     #[must_use]
     pub fn new(domain: &'a Domain, terms: &mut Terms, examples: &'a [Explained], limits: Limits) -> Self {
         let known = examples.iter().map(|example| whole(&example.utterance)).collect();
-        let by_type = vec![Vec::new(); domain.types().len()];
-        let mut bank =
-            Self { domain, examples, limits, fragments: Vec::new(), by_type, hosts: Vec::new(), known };
+        let by_kind = vec![Vec::new(); domain.types().len()];
+        let (fragments, hosts, kinds) = (Vec::new(), Vec::new(), kinds(domain));
+        let mut bank = Self { domain, examples, limits, fragments, by_kind, kinds, hosts, known };
         let is_value = value_types(domain);
         let mut numbers = HashMap::new();
         for number in 0..examples.len() {
@@ -130,7 +131,7 @@ impl<'a> Bank<'a> {
             bank.hosts.extend(host);
         }
         for host in &mut bank.hosts {
-            host.places.retain(|place| bank.by_type[bank.fragments[place.fragment].ty.index()].len() > 1);
+            host.places.retain(|place| bank.by_kind[bank.fragments[place.fragment].kind.index()].len() > 1);
         }
         bank.hosts.retain(|host| !host.places.is_empty());
         bank
@@ -171,7 +172,8 @@ impl<'a> Bank<'a> {
             let with_article = Span::new(article.unwrap_or(words.start), words.end);
             let key = (plain(&example.utterance, with_article), term, ty);
             let fragment = *numbers.entry(key).or_insert_with(|| {
-                let alike = &mut self.by_type[ty.index()];
+                let kind = self.kinds[ty.index()];
+                let alike = &mut self.by_kind[kind.index()];
                 alike.push(self.fragments.len());
                 self.fragments.push(Fragment {
                     text: example.utterance.slice(words).to_owned(),
@@ -180,7 +182,7 @@ impl<'a> Bank<'a> {
                     is_name: self.domain.class_of(terms, term).is_some(),
                     term,
                     n_constants: n_constants[node],
-                    ty,
+                    kind,
                     rank: alike.len() - 1,
                 });
                 self.fragments.len() - 1
@@ -236,8 +238,8 @@ impl<'a> Bank<'a> {
             let host = &self.hosts[random.below(self.hosts.len())];
             let place = host.places[random.below(host.places.len())];
             let old = &self.fragments[place.fragment];
-            // Any fragment of the type but the one that stands there.
-            let alike = &self.by_type[old.ty.index()];
+            // Any fragment of the kind but the one that stands there.
+            let alike = &self.by_kind[old.kind.index()];
             let drawn = random.below(alike.len() - 1);
             let new = &self.fragments[alike[drawn + usize::from(drawn >= old.rank)]];
             let n_words = self.examples[host.example].utterance.len() - place.words.len() + new.n_words;
@@ -300,6 +302,15 @@ impl<'a> Bank<'a> {
         let has_noun = is_one_of(words.end, &self.limits.nouns);
         (article, Span::new(words.start, words.end + u32::from(has_noun)))
     }
+}
+
+/// What each type can be replaced as: itself, but for names and what stands beside them in the forest of types. Where a
+/// name can stand, what is found by a question can stand too ("texas", "the largest state"), and types may tell them apart.
+fn kinds(domain: &Domain) -> Vec<TypeId> {
+    let types = domain.types();
+    let above: Vec<TypeId> = domain.classes().iter().filter_map(|class| types.parent(class.ty)).collect();
+    let kind = |ty: TypeId| above.iter().copied().find(|&above| types.is_subtype(ty, above)).unwrap_or(ty);
+    types.ids().map(kind).collect()
 }
 
 /// The words of an utterance without regard to case and spaces.

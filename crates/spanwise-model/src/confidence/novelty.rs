@@ -132,8 +132,8 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
         // Arrays of a known length become vector instructions.
         let x: &[f32; LANES] = x.try_into().expect("chunks are exact");
         let y: &[f32; LANES] = y.try_into().expect("chunks are exact");
-        for lane in 0..LANES {
-            sums[lane] += x[lane] * y[lane];
+        for ((sum, x), y) in sums.iter_mut().zip(x).zip(y) {
+            *sum += x * y;
         }
     }
     sums.iter().sum::<f32>() + tail

@@ -46,13 +46,13 @@ fn gradient_and_second_derivative_are_those_of_the_loss() {
     let h = 1e-5;
     for at in [[1.0, 0.0], [0.3, -1.2], [4.0, 2.0]] {
         let (_, gradient, hessian) = curve_loss(&points, at);
-        for k in 0..2 {
+        for (k, expected) in gradient.into_iter().enumerate() {
             let (mut up, mut down) = (at, at);
             up[k] += h;
             down[k] -= h;
             let (up, down) = (curve_loss(&points, up), curve_loss(&points, down));
             let slope = (up.0 - down.0) / (2.0 * h);
-            assert!((slope - gradient[k]).abs() < 1e-5 * (1.0 + slope.abs()), "{slope} {}", gradient[k]);
+            assert!((slope - expected).abs() < 1e-5 * (1.0 + slope.abs()), "{slope} {expected}");
             for other in 0..2 {
                 let second = (up.1[other] - down.1[other]) / (2.0 * h);
                 assert!((second - hessian[k + other]).abs() < 1e-4 * (1.0 + second.abs()));
