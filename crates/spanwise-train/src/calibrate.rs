@@ -69,7 +69,7 @@ pub struct Fitted {
 /// Fits the confidence of a parser. Without training utterances, what it knows of novelty stays as it is; without dev
 /// examples, posteriors do.
 ///
-/// Cost: a pass over dev, and one of the network over at most [`MAX_UTTERANCES`] training utterances.
+/// Cost: a pass over dev, and one of the network over at most `MAX_UTTERANCES` training utterances.
 #[must_use]
 pub fn fit(parser: &Parser, judge: &Judge<'_>, train: &[Utterance], dev: &[Example]) -> Fitted {
     let judged = evaluate_with(parser, judge, dev, &|_| {}, &|_, _, outcome| {
