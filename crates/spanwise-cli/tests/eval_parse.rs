@@ -70,6 +70,19 @@ fn utterances(outcome: &Outcome) -> Vec<String> {
 }
 
 #[test]
+fn trees_that_the_leaves_decide_are_counted_on_their_own() {
+    let room = Room::new();
+    let span = |start: usize, end: usize, name: &str| json!({"words": [start, end], "type": name});
+    let one = json!({"utterance": "walk left", "program": "i_walk ( i_left )",
+        "gold_spans": [span(0, 2, "span"), span(0, 1, "i_walk"), span(1, 2, "i_left")]});
+    let none = json!({"utterance": "run left", "program": "i_run ( i_left )"});
+    room.write("trees.jsonl", format!("{one}\n{none}\n"));
+    let report = room.run(["eval", scan(), "trees.jsonl", "--json"]).exits(0).json();
+    assert_eq!(report["n_trees"], 1, "{report}");
+    assert_eq!((&report["tree_f1"], &report["tree_f1_one_tree"]), (&json!(100.0), &json!(100.0)), "{report}");
+}
+
+#[test]
 fn eval_gives_every_number_of_the_contract_and_they_fit_together() {
     let room = Room::new();
     // The last one has another program with the same actions, and one is nonsense to the model.

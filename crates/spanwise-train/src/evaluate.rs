@@ -3,7 +3,7 @@
 use crate::metrics::{Judge, Judged, Prediction};
 use crate::pairs::pieces_per_word;
 use crate::tree_any;
-use crate::tree_f1::{TreeCounts, gold_tree};
+use crate::tree_f1::{OneTree, TreeCounts, gold_leaves, gold_tree};
 use rayon::prelude::*;
 use spanwise_chart::SpanTree;
 use spanwise_chart::gold::{GoldChart, Joins};
@@ -36,6 +36,9 @@ pub fn evaluate_with<T: Send>(
     progress: &(dyn Fn(usize) + Sync),
     keep: &(dyn Fn(&Example, &Judged, &Outcome) -> T + Sync),
 ) -> Vec<(Judged, T)> {
+    // A grammar of its own is worth building only where there are trees to compare.
+    let has_trees = examples.iter().any(|example| example.gold_spans.is_some());
+    let one_tree = has_trees.then(|| OneTree::new(&parser.model().domain));
     let mut order: Vec<usize> = (0..examples.len()).collect();
     order.sort_by_key(|&at| (examples[at].utterance.split_whitespace().count(), at));
     let mut judged: Vec<(usize, (Judged, T))> = order
@@ -47,7 +50,7 @@ pub fn evaluate_with<T: Send>(
                     batch.iter().map(|&at| Utterance::new(examples[at].utterance.as_str())).collect();
                 let outcomes = parser.parse_batch(utterances, Details::default());
                 let mut one = |(&at, outcome): (&usize, Outcome)| {
-                    let judged = judge_one(parser, judge, &examples[at], &outcome);
+                    let judged = judge_one(parser, judge, one_tree.as_ref(), &examples[at], &outcome);
                     (at, (judged, keep(&examples[at], &judged, &outcome)))
                 };
                 let judged: Vec<_> = batch.iter().zip(outcomes).map(&mut one).collect();
@@ -61,13 +64,17 @@ pub fn evaluate_with<T: Send>(
     judged.into_iter().map(|(_, one)| one).collect()
 }
 
-fn judge_one(parser: &Parser, judge: &mut Judge<'_>, example: &Example, outcome: &Outcome) -> Judged {
+fn judge_one(
+    parser: &Parser,
+    judge: &mut Judge<'_>,
+    one_tree: Option<&OneTree<'_>>,
+    example: &Example,
+    outcome: &Outcome,
+) -> Judged {
     let model = parser.model();
     let utterance = outcome.utterance();
-    let gold = example.gold_spans.as_ref().and_then(|_| {
-        let pieces = pieces_per_word(&model.tokenizer, utterance);
-        gold_tree(example, pieces.as_deref(), utterance.len())
-    });
+    let pieces = example.gold_spans.as_ref().and_then(|_| pieces_per_word(&model.tokenizer, utterance));
+    let gold = gold_tree(example, pieces.as_deref(), utterance.len());
     let prediction = outcome.parse().map(|parse| Prediction {
         terms: &parse.terms,
         program: parse.program,
@@ -80,10 +87,14 @@ fn judge_one(parser: &Parser, judge: &mut Judge<'_>, example: &Example, outcome:
     let tree = outcome.parse().map(|parse| &parse.tree);
     let tree_any = match (judged.exact, tree) {
         (Some(true), Some(tree)) => Some(tree_any::right(tree)),
-        _ if covered => chart.and_then(|chart| chart.nearest(tree)),
+        _ if covered => chart.as_ref().and_then(|chart| chart.nearest(tree)),
         _ => None,
     };
-    Judged { tree_any, ..judged }
+    let one_tree = one_tree.zip(chart.as_ref()).is_some_and(|(one_tree, chart)| {
+        let leaves = gold_leaves(&model.domain, example, pieces.as_deref(), utterance);
+        leaves.is_some_and(|leaves| one_tree.check(utterance.len(), &leaves, &chart.terms, chart.program))
+    });
+    Judged { tree_any, one_tree, ..judged }
 }
 
 /// An example whose program can be read, in the model's terms.

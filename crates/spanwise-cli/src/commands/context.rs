@@ -5,10 +5,28 @@ use crate::output::WrongCall;
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 use spanwise_domains::text::MAX_BYTES;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Most bytes of a file with scenes; those of CLEVR have some hundred millions.
 const MAX_SCENE_BYTES: u64 = 1 << 30;
+
+/// The options that name what programs are evaluated in.
+#[derive(clap::Args)]
+pub(crate) struct ContextArgs {
+    /// What programs are evaluated in where they bring nothing themselves: a file with a scene (JSON, or CLEVR's compact
+    /// text)
+    #[arg(long, value_name = "FILE")]
+    context: Option<PathBuf>,
+    /// Which scene of a file with many (`scenes`) to take, by its `image_index`
+    #[arg(long, value_name = "N", requires = "context")]
+    index: Option<u64>,
+}
+
+impl ContextArgs {
+    pub(crate) fn read(&self) -> Result<Option<Context>> {
+        self.context.as_ref().map(|path| Context::read(path, self.index)).transpose()
+    }
+}
 
 /// What programs are evaluated in when they bring nothing themselves, and the file it comes from.
 pub(crate) struct Context {
@@ -17,7 +35,7 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    pub(crate) fn read(path: &Path, index: Option<u64>) -> Result<Self> {
+    fn read(path: &Path, index: Option<u64>) -> Result<Self> {
         let file = path.display().to_string();
         // What has no size may have no end.
         let is_file = path.metadata().is_ok_and(|found| found.is_file());

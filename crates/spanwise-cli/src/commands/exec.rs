@@ -10,7 +10,6 @@ use spanwise_domains::exec::{Denotation, ExecError, Executor};
 use spanwise_domains::load::Spec;
 use spanwise_lang::{Diagnostic, Domain, Terms};
 use std::io::{self, BufReader, IsTerminal, Write};
-use std::path::PathBuf;
 
 /// Evaluate programs.
 ///
@@ -29,12 +28,8 @@ pub(crate) struct Args {
     domain: String,
     /// Programs to evaluate instead of reading standard input
     programs: Vec<String>,
-    /// What programs are evaluated in: a file with a scene (JSON, or CLEVR's compact text)
-    #[arg(long, value_name = "FILE")]
-    context: Option<PathBuf>,
-    /// Which scene of a file with many (`scenes`) to take, by its `image_index`
-    #[arg(long, value_name = "N", requires = "context")]
-    index: Option<u64>,
+    #[command(flatten)]
+    context: super::context::ContextArgs,
     /// Print JSON for programs given as arguments too
     #[arg(long)]
     json: bool,
@@ -47,7 +42,7 @@ pub(crate) fn run(args: &Args) -> Result<Done> {
     let spec = Spec::parse(&args.domain);
     let domain = load(spec)?;
     let executor = executor(&domain, spec)?;
-    let context = args.context.as_ref().map(|path| Context::read(path, args.index)).transpose()?;
+    let context = args.context.read()?;
     let mut runner = Runner {
         terms: domain.new_terms(),
         domain: &domain,

@@ -1,6 +1,5 @@
 //! `spanwise explain`: one parse as a picture.
 
-use super::context::Context;
 use super::parser;
 use super::picture::{Color, Format, explanation, screen};
 use crate::output::{Done, say};
@@ -39,12 +38,8 @@ pub(crate) struct Args {
     /// The file to write; without, standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// What the program is evaluated in: a file with a scene
-    #[arg(long, value_name = "FILE")]
-    context: Option<PathBuf>,
-    /// Which scene of a file with many (`scenes`) to take, by its `image_index`
-    #[arg(long, value_name = "N", requires = "context")]
-    index: Option<u64>,
+    #[command(flatten)]
+    context: super::context::ContextArgs,
     /// List up to N other programs too, the most probable first (ascii and html)
     #[arg(long = "k", value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=100))]
     alternatives: u16,
@@ -54,7 +49,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Done> {
-    let context = args.context.as_ref().map(|path| Context::read(path, args.index)).transpose()?;
+    let context = args.context.read()?;
     let parser = parser(&args.model)?;
     let text = args.text.join(" ");
     let details = Details { alternatives: args.alternatives.into(), provenance: true };

@@ -2,7 +2,6 @@
 
 mod reply;
 
-use super::context::Context;
 use super::lines::{Windows, text_of, utterance_of, without_mark};
 use super::parser;
 use crate::output::{Done, say};
@@ -41,12 +40,8 @@ pub(crate) struct Args {
     /// Withhold answers that are less probable than P, from 0 to 1
     #[arg(long, value_name = "P", value_parser = super::probability)]
     abstain_below: Option<f64>,
-    /// What programs are evaluated in where a line brings nothing: a file with a scene
-    #[arg(long, value_name = "FILE")]
-    context: Option<PathBuf>,
-    /// Which scene of a file with many (`scenes`) to take, by its `image_index`
-    #[arg(long, value_name = "N", requires = "context")]
-    index: Option<u64>,
+    #[command(flatten)]
+    context: super::context::ContextArgs,
     /// Print JSON for texts given as arguments too
     #[arg(long)]
     json: bool,
@@ -58,7 +53,7 @@ const BATCH: usize = 32;
 const MAX_UTTERANCE_BYTES: usize = 1 << 20;
 
 pub(crate) fn run(args: &Args) -> Result<Done> {
-    let context = args.context.as_ref().map(|path| Context::read(path, args.index)).transpose()?;
+    let context = args.context.read()?;
     let parser = parser(&args.model)?;
     let worker = Worker {
         parser: &parser,
