@@ -19,6 +19,7 @@ pub mod outside;
 pub mod paper;
 mod rules;
 pub mod semiring;
+pub mod spans;
 pub mod tree;
 pub mod typed;
 mod underivable;

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 #[command(name = "spanwise", version, propagate_version = true, max_term_width = 110)]
 #[command(
     after_help = "Examples:\n  spanwise train geo-iid --data data --encoder encoders/all-MiniLM-L6-v2 --out runs/geo\n  \
-    spanwise parse runs/geo \"what states border texas\"\n  spanwise check my-domain.toml train.jsonl\n  \
+    spanwise parse runs/geo \"what states border texas\"\n  spanwise serve runs/geo\n  spanwise check my-domain.toml train.jsonl\n  \
     spanwise exec geo \"answer(capital(loc_2(stateid('texas'))))\"\n  \
     spanwise data scan --out data/scan"
 )]
@@ -35,6 +35,7 @@ enum Command {
     Parse(commands::parse::Args),
     Explain(commands::explain::Args),
     Reproduce(commands::reproduce::Args),
+    Serve(commands::serve::Args),
 }
 
 fn main() -> ExitCode {
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         Command::Parse(args) => commands::parse::run(&args),
         Command::Explain(args) => commands::explain::run(&args),
         Command::Reproduce(args) => commands::reproduce::run(&args),
+        Command::Serve(args) => commands::serve::run(&args),
     };
     output::finish(outcome)
 }

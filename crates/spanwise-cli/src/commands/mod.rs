@@ -10,6 +10,7 @@ pub(crate) mod explain;
 mod lines;
 pub(crate) mod parse;
 pub(crate) mod reproduce;
+pub(crate) mod serve;
 pub(crate) mod train;
 
 use crate::output::WrongCall;
