@@ -31,6 +31,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "spanwise-model",
         ],
     ),
+    ("spanwise-server", &["spanwise-core", "spanwise-lang"]),
     ("spanwise-reproduce", &["spanwise-lang", "spanwise-domains", "spanwise-train"]),
     ("spanwise", &["spanwise-core", "spanwise-lang", "spanwise-domains", "spanwise-chart", "spanwise-model"]),
     (
@@ -45,6 +46,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "spanwise-model",
             "spanwise-train",
             "spanwise-reproduce",
+            "spanwise-server",
         ],
     ),
 ];

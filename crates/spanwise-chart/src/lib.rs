@@ -20,6 +20,7 @@ pub mod paper;
 mod replay;
 mod rules;
 pub mod semiring;
+pub mod spans;
 pub mod tree;
 pub mod typed;
 mod underivable;

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 #[command(name = "spanwise", version, propagate_version = true, max_term_width = 110)]
 #[command(
     after_help = "Examples:\n  spanwise demo\n  spanwise new my-domain\n  spanwise train geo-iid --data data --encoder encoders/all-MiniLM-L6-v2 --out runs/geo\n  \
-    spanwise parse runs/geo \"what states border texas\"\n  spanwise check my-domain.toml train.jsonl\n  \
+    spanwise parse runs/geo \"what states border texas\"\n  spanwise serve runs/geo\n  spanwise check my-domain.toml train.jsonl\n  \
     spanwise exec geo \"answer(capital(loc_2(stateid('texas'))))\"\n  \
     spanwise data scan --out data/scan"
 )]
@@ -38,6 +38,7 @@ enum Command {
     Explain(commands::explain::Args),
     Reproduce(commands::reproduce::Args),
     Calibrate(commands::calibrate::Args),
+    Serve(commands::serve::Args),
     Completions(commands::completions::Args),
     Man(commands::man::Args),
 }
@@ -57,6 +58,7 @@ fn main() -> ExitCode {
         Command::Explain(args) => commands::explain::run(&args),
         Command::Reproduce(args) => commands::reproduce::run(&args),
         Command::Calibrate(args) => commands::calibrate::run(&args),
+        Command::Serve(args) => commands::serve::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
         Command::Man(args) => commands::man::run(&args),
     };

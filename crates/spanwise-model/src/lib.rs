@@ -5,6 +5,7 @@ mod directory;
 mod labels;
 mod model;
 mod parser;
+mod posteriors;
 mod scorer;
 mod settings;
 

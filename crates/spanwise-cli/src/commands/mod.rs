@@ -17,6 +17,7 @@ pub(crate) mod parse;
 mod picture;
 mod progress;
 pub(crate) mod reproduce;
+pub(crate) mod serve;
 pub(crate) mod train;
 
 use crate::output::WrongCall;

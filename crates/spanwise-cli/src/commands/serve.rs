@@ -1,0 +1,207 @@
+//! `spanwise serve`: models over HTTP, and the playground page.
+
+mod engine;
+
+use crate::output::{Done, WrongCall, say};
+use anyhow::{Context as _, Result};
+use engine::ModelSource;
+use serde_json::{Value, json};
+use spanwise_domains::exec::external;
+use spanwise_server::{Config, Event, Limits, ServeError, Server, Source, Times};
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Serve models over HTTP, with a page to try them.
+///
+/// The first model answers requests that name none; further ones are given as NAME=DIRECTORY. `POST /v1/parse` reads
+/// utterances, `POST /v1/execute` evaluates programs, `GET /v1/models` tells what is there, `/metrics` has numbers for
+/// Prometheus, `/openapi.json` describes everything, and `/` is the playground. Utterances of all connections are read
+/// in batches. A model whose `model.json` changes is loaded again while the old one serves; so it is on SIGHUP. SIGTERM
+/// and Ctrl-C end the server after the work in flight. Listens on this machine only, unless --addr says otherwise.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:\n  spanwise serve runs/geo\n  \
+    spanwise serve geo=runs/geo clevr=runs/clevr --addr 0.0.0.0:8080 --token-env SPANWISE_TOKEN\n  \
+    curl -d '{\"utterance\": \"what states border texas\"}' http://127.0.0.1:8080/v1/parse")]
+pub(crate) struct Args {
+    /// Model directories, each as DIRECTORY or NAME=DIRECTORY
+    #[arg(required = true, value_name = "[NAME=]MODEL")]
+    models: Vec<String>,
+    /// Where to listen; port 0 takes a free one
+    #[arg(long, default_value = "127.0.0.1:8080")]
+    addr: String,
+    /// Ask clients for the token in this environment variable, as `Authorization: Bearer TOKEN`
+    #[arg(long, value_name = "VAR")]
+    token_env: Option<String>,
+    /// Most utterances that go through the network together
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    max_batch: u16,
+    /// Most utterances that wait; beyond that, requests are answered with 429
+    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    queue: u32,
+    /// Most words of an utterance
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u16).range(1..=5000))]
+    max_words: u16,
+    /// Most utterances of a request
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    max_utterances: u32,
+    /// Most bytes of a request
+    #[arg(long, value_name = "BYTES", default_value_t = 1 << 20, value_parser = clap::value_parser!(u32).range(64..))]
+    max_body: u32,
+    /// Most open connections; further ones wait
+    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    max_connections: u32,
+    /// Threads that run models; without, one for each core
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    workers: Option<u16>,
+    /// Seconds that work in flight may take when the server ends
+    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
+    drain: u32,
+    /// Log lines are JSON objects
+    #[arg(long, conflicts_with = "quiet")]
+    log_json: bool,
+    /// No log lines for requests
+    #[arg(long)]
+    quiet: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<Done> {
+    let sources = sources(&args.models)?;
+    let config = config(args)?;
+    let (as_json, quiet) = (args.log_json, args.quiet);
+    let listener = Arc::new(move |event: Event| {
+        let is_request = matches!(event, Event::Request { .. });
+        if as_json {
+            say(&as_object(&event).to_string());
+        } else if !(quiet && is_request) {
+            say(&as_line(&event));
+        }
+    });
+    let served = Server::bind(config, sources, listener).and_then(Server::run);
+    // Executors of domains may be processes of their own.
+    external::stop_all();
+    match served {
+        Ok(()) => Ok(Done::Well),
+        Err(error @ ServeError::Bind { .. }) => Err(WrongCall(error.to_string()).into()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Models by name. What is not there makes the call wrong before anything is started.
+fn sources(models: &[String]) -> Result<Vec<(String, Box<dyn Source>)>> {
+    let mut sources: Vec<(String, Box<dyn Source>)> = Vec::new();
+    for text in models {
+        // A directory may have `=` in its name.
+        let named = text.split_once('=').filter(|_| !Path::new(text).is_dir());
+        let (name, directory) = match named {
+            Some((name, directory)) => (name.to_owned(), PathBuf::from(directory)),
+            None => {
+                let path = PathBuf::from(text);
+                let full = path.canonicalize().unwrap_or_else(|_| path.clone());
+                let name = full.file_name().map(|name| name.to_string_lossy().into_owned());
+                (name.unwrap_or_else(|| "model".to_owned()), path)
+            }
+        };
+        if name.is_empty() {
+            return Err(WrongCall(format!("`{text}` has no name before `=`; expected NAME=DIRECTORY")).into());
+        }
+        if !directory.join("model.json").is_file() {
+            let shown = directory.display();
+            return Err(
+                WrongCall(format!("{shown} is not a model: it has no model.json; train one first")).into()
+            );
+        }
+        if sources.iter().any(|(known, _)| *known == name) {
+            let hint = "give each model a name of its own as NAME=DIRECTORY";
+            return Err(WrongCall(format!("two models have the name `{name}`; {hint}")).into());
+        }
+        sources.push((name, Box::new(ModelSource(directory))));
+    }
+    Ok(sources)
+}
+
+fn config(args: &Args) -> Result<Config> {
+    let mut config = Config::new(address(&args.addr)?);
+    config.limits = Limits {
+        max_batch: args.max_batch.into(),
+        queue: args.queue as usize,
+        max_words: args.max_words.into(),
+        max_utterances: args.max_utterances as usize,
+        max_body: args.max_body as usize,
+        max_connections: args.max_connections as usize,
+        workers: args.workers.map_or(Limits::default().workers, usize::from),
+        ..Limits::default()
+    };
+    config.times = Times { drain: Duration::from_secs(args.drain.into()), ..Times::default() };
+    config.signals = true;
+    config.token = args.token_env.as_deref().map(token).transpose()?;
+    Ok(config)
+}
+
+fn address(text: &str) -> Result<SocketAddr> {
+    let wrong = || WrongCall(format!("`{text}` is no address; expected HOST:PORT, such as 127.0.0.1:8080"));
+    let mut found = text.to_socket_addrs().map_err(|_| wrong()).context("cannot use --addr")?;
+    Ok(found.next().ok_or_else(wrong)?)
+}
+
+fn token(variable: &str) -> Result<String> {
+    let found = std::env::var(variable).unwrap_or_default();
+    if found.trim() != found || found.is_empty() || !found.is_ascii() {
+        let hint = "set it to a token without spaces";
+        return Err(WrongCall(format!("--token-env: the variable {variable} holds no token; {hint}")).into());
+    }
+    Ok(found)
+}
+
+/// An event for people.
+fn as_line(event: &Event) -> String {
+    match event {
+        Event::Listening { addr } => format!("listening on http://{addr}"),
+        Event::Exposed { addr } => {
+            format!(
+                "warning: anybody who reaches {addr} may use these models; ask for a token with --token-env"
+            )
+        }
+        Event::Loaded { model, generation, took } => {
+            let again = if *generation > 1 { format!(" again (number {generation})") } else { String::new() };
+            format!("model {model} loaded{again} in {:.1} s", took.as_secs_f64())
+        }
+        Event::LoadFailed { model, reason, kept } => {
+            let kept = if *kept { "; the old one goes on serving" } else { "" };
+            format!("model {model} could not be loaded: {reason}{kept}")
+        }
+        Event::EngineFailed { reason } => format!("a model broke down: {reason}"),
+        Event::Request { peer, method, path, status, took } => {
+            let path = path.escape_debug();
+            format!("{peer} {method} {path} {status} {:.1} ms", took.as_secs_f64() * 1e3)
+        }
+        Event::Draining { connections } => format!("ending; {connections} connections are open"),
+        Event::Stopped { cut: 0 } => "ended".to_owned(),
+        Event::Stopped { cut } => format!("ended; {cut} connections were cut"),
+    }
+}
+
+/// An event for programs.
+fn as_object(event: &Event) -> Value {
+    let mut object = match event {
+        Event::Listening { addr } => json!({ "event": "listening", "addr": addr.to_string() }),
+        Event::Exposed { addr } => json!({ "event": "exposed", "addr": addr.to_string() }),
+        Event::Loaded { model, generation, took } => {
+            json!({ "event": "loaded", "model": model, "generation": generation, "seconds": took.as_secs_f64() })
+        }
+        Event::LoadFailed { model, reason, kept } => {
+            json!({ "event": "load_failed", "model": model, "reason": reason, "kept": kept })
+        }
+        Event::EngineFailed { reason } => json!({ "event": "engine_failed", "reason": reason }),
+        Event::Request { peer, method, path, status, took } => json!({
+            "event": "request", "peer": peer.to_string(), "method": method, "path": path,
+            "status": status, "seconds": took.as_secs_f64(),
+        }),
+        Event::Draining { connections } => json!({ "event": "draining", "connections": connections }),
+        Event::Stopped { cut } => json!({ "event": "stopped", "cut": cut }),
+    };
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |now| now.as_secs_f64());
+    object["time"] = json!(now);
+    object
+}

@@ -1,0 +1,319 @@
+// The page: what is typed goes to /v1/parse, and what comes back is shown. The utterance and the model live in the
+// fragment of the address, so that a link brings both back.
+
+import { $, el, percent } from "./dom.js";
+import { drawTree } from "./tree.js";
+import { drawHeat } from "./heat.js";
+import { drawPath, listSteps } from "./path.js";
+import { SAMPLES, drawScene } from "./scene.js";
+
+const PAUSE = 350;
+const OTHERS = 5;
+const MOST_ITEMS = 40;
+
+const state = { models: [], model: null, scene: null, asked: 0, timer: 0, reply: null };
+
+// ---- requests
+
+function headers() {
+  const token = sessionStorage.getItem("token");
+  return token ? { Authorization: `Bearer ${token}` } : {};
+}
+
+async function call(path, body) {
+  const options = body ? { method: "POST", headers: { ...headers(), "Content-Type": "application/json" }, body: JSON.stringify(body) } : { headers: headers() };
+  const response = await fetch(path, options);
+  const reply = await response.json().catch(() => ({}));
+  if (response.status === 401) $("token-form").hidden = false;
+  if (!response.ok) {
+    const { message = `the server said ${response.status}`, hint = "" } = reply.error || {};
+    throw new Error(hint ? `${message} — ${hint}` : message);
+  }
+  return reply;
+}
+
+const say = (text) => ($("status").textContent = text);
+
+// ---- models
+
+async function loadModels() {
+  const { models } = await call("/v1/models");
+  state.models = models;
+  $("model").replaceChildren(...models.map(({ name }) => el("option", { value: name }, name)));
+  $("model").closest("label").hidden = models.length < 2;
+}
+
+function chooseModel(name) {
+  state.model = state.models.find((model) => model.name === name) || state.models[0];
+  const { name: chosen, about, encoder, examples, executor, load_error: problem, metrics } = state.model;
+  $("model").value = chosen;
+  $("about").textContent = about || "";
+  $("examples").replaceChildren(...(examples || []).map((text) => el("button", { type: "button", onclick: () => ask(text) }, text)));
+  const dev = metrics?.dev?.dev_denotation ?? metrics?.dev?.dev_exact_match;
+  $("foot").textContent = [`${chosen}: ${encoder || "not loaded yet"}`, typeof dev === "number" && `${dev.toFixed(1)} % right on its dev set`].filter(Boolean).join(" · ");
+  say(problem ? `The newest files of this model do not load; an older one serves. ${problem}` : "");
+  const seen = executor === "clevr";
+  $("scene-card").hidden = !seen;
+  if (seen && !state.scene) useScene(SAMPLES[0][1]);
+}
+
+// ---- the scene
+
+function useScene(value) {
+  $("scene-problem").textContent = "";
+  try {
+    $("scene-view").replaceChildren(drawScene(value));
+    state.scene = value;
+    $("scene-text").value = JSON.stringify(value, null, 1);
+    return true;
+  } catch (problem) {
+    $("scene-problem").textContent = problem.message;
+    return false;
+  }
+}
+
+function setUpScene() {
+  $("scene-pick").append(...SAMPLES.map(([name], at) => el("option", { value: at }, name)), el("option", { value: "own", hidden: "" }, "your own"));
+  $("scene-pick").addEventListener("change", () => useScene(SAMPLES[$("scene-pick").value][1]) && again());
+  $("scene-edit").addEventListener("click", () => {
+    const open = $("scene-box").hidden;
+    $("scene-box").hidden = !open;
+    $("scene-edit").setAttribute("aria-expanded", open);
+    if (open) $("scene-text").focus();
+  });
+  $("scene-use").addEventListener("click", () => {
+    const text = $("scene-text").value.trim();
+    let value = text;
+    if (/^[[{"]/.test(text)) {
+      try {
+        value = JSON.parse(text);
+      } catch (problem) {
+        $("scene-problem").textContent = problem.message;
+        return;
+      }
+    }
+    if (value?.scenes?.length) value = value.scenes[0];
+    if (!useScene(value)) return;
+    $("scene-pick").value = "own";
+    again();
+  });
+}
+
+// ---- asking
+
+function ask(text) {
+  $("utterance").value = text;
+  submit();
+}
+
+function again() {
+  if ($("utterance").value.trim()) submit();
+}
+
+async function submit() {
+  clearTimeout(state.timer);
+  const utterance = $("utterance").value.trim();
+  const number = ++state.asked;
+  remember(utterance);
+  if (!utterance) {
+    say("");
+    $("result").hidden = $("nothing").hidden = true;
+    return;
+  }
+  $("result").classList.add("stale");
+  try {
+    const body = { utterance, model: state.model?.name, k: OTHERS, chart: true };
+    if (state.model?.executor === "clevr" && state.scene) body.context = state.scene;
+    const reply = await call("/v1/parse", body);
+    // A later question may have been answered already.
+    if (number !== state.asked) return;
+    say("");
+    show(reply);
+  } catch (problem) {
+    if (number === state.asked) say(problem.message);
+  } finally {
+    if (number === state.asked) $("result").classList.remove("stale");
+  }
+}
+
+function remember(utterance) {
+  const fragment = new URLSearchParams();
+  if (utterance) fragment.set("u", utterance);
+  if (state.model && state.models.length > 1) fragment.set("m", state.model.name);
+  history.replaceState(null, "", fragment.size ? `#${fragment}` : location.pathname);
+}
+
+// ---- showing
+
+function show(reply) {
+  state.reply = reply;
+  const found = reply.program !== null;
+  $("result").hidden = !found;
+  $("nothing").hidden = found;
+  if (!found) return showNothing(reply);
+  const badge = $("probability");
+  badge.textContent = percent(reply.probability);
+  badge.title = "Probability of the program among all programs";
+  badge.classList.toggle("low", reply.probability < 0.5);
+  $("answer").replaceChildren(...answer(reply));
+  const way = state.model?.executor === "scan" ? drawPath(reply.denotation) : null;
+  $("path").replaceChildren(...[way].filter(Boolean));
+  $("program").replaceChildren(...colored(reply.lines.trimEnd()));
+  $("tree").replaceChildren(drawTree(reply, tellNode));
+  tellNode(null);
+  $("heat").replaceChildren(reply.chart?.length ? drawHeat(reply, tellCell) : el("p", { class: "soft" }, "This model's search has no probabilities of spans."));
+  tellCell(null);
+  $("others").replaceChildren(...others(reply));
+  $("tokens").replaceChildren(...reply.tokens.map(word));
+}
+
+function answer({ denotation, error, note }) {
+  if (error) return [el("span", { class: "bad" }, error)];
+  if (denotation === null) return [el("span", { class: "soft" }, "Programs of this domain are not evaluated.")];
+  const steps = state.model?.executor === "scan" ? listSteps(denotation) : null;
+  if (steps) return [steps];
+  const parts = [];
+  const list = /^\[(.*)\]$/s.exec(denotation);
+  if (list) {
+    const items = split(list[1]);
+    parts.push(...items.slice(0, MOST_ITEMS).map((item) => el("span", { class: "item", title: item }, plain(item))));
+    if (items.length > MOST_ITEMS) parts.push(el("span", { class: "more" }, `and ${items.length - MOST_ITEMS} more`));
+    if (!items.length) parts.push(el("span", { class: "soft" }, "nothing"));
+  } else {
+    parts.push(el("span", { class: "plain" }, denotation === "" ? "(empty)" : denotation));
+  }
+  if (note) parts.push(el("span", { class: "note" }, note));
+  return parts;
+}
+
+// The items of a list: commas inside parentheses and quotes do not count.
+function split(text) {
+  const items = [];
+  let depth = 0, quoted = false, item = "";
+  for (const ch of text) {
+    if (ch === "'") quoted = !quoted;
+    if (!quoted) depth += ch === "(" ? 1 : ch === ")" ? -1 : 0;
+    if (ch === "," && depth === 0 && !quoted) {
+      items.push(item.trim());
+      item = "";
+    } else item += ch;
+  }
+  if (item.trim()) items.push(item.trim());
+  return items;
+}
+
+// `stateid(texas)` reads better as `texas`; `cityid(austin,tx)` as `austin, tx`.
+const plain = (item) => (/^\w+\((.+)\)$/.exec(item)?.[1] ?? item).replaceAll("'", "").replace(/,\s*_$/, "").replace(/,\s*/g, ", ");
+
+function colored(text) {
+  return text.split(/('[^']*'|[\w?]+(?=\()|[(),])/).filter(Boolean).map((part) => {
+    const kind = part.startsWith("'") ? "value" : /^[(),]$/.test(part) ? "mark" : /^\w/.test(part) ? "name" : "";
+    return kind ? el("span", { class: kind }, part) : part;
+  });
+}
+
+function tellNode(node) {
+  if (!node) return $("detail").replaceChildren(el("span", {}, "Point at a node, or walk the tree with Tab and the arrow keys."));
+  const share = node.probability === null ? [] : [" · ", percent(node.probability)];
+  $("detail").replaceChildren(el("b", {}, node.name), node.type ? ` · ${node.type}` : "", ...share, " · ", el("code", {}, node.program || ""), ` · “${node.words}”`);
+}
+
+function tellCell(cell) {
+  if (!cell) return $("heat-detail").replaceChildren(el("span", {}, "Rows are first words, columns last words; ringed spans are in the tree."));
+  const parts = cell.parts.map(({ constant, probability }) => `${constant ?? "joined parts"} ${percent(probability)}`);
+  $("heat-detail").replaceChildren(el("b", {}, `“${cell.text}”`), ` · ${parts.join(" · ")}`);
+}
+
+function others(reply) {
+  if (!reply.alternatives.length) return [el("li", { class: "soft" }, "No other program fits these words.")];
+  return reply.alternatives.map((other) => {
+    const open = el("div", { class: "open", hidden: "" }, other.denotation === null ? "It has no value here." : el("span", {}, "Its answer: ", el("b", {}, other.denotation || "(empty)")));
+    const bar = el("b");
+    bar.style.width = `${Math.max(1.5, other.probability * 100)}%`;
+    const button = el("button", { type: "button", "aria-expanded": "false", onclick: () => {
+      open.hidden = !open.hidden;
+      button.setAttribute("aria-expanded", !open.hidden);
+    } }, el("span", { class: "meter" }, percent(other.probability), el("i", {}, bar)), el("span", {}, other.program));
+    return el("li", {}, button, open);
+  });
+}
+
+function word(token) {
+  const said = token.constant !== null;
+  const text = said ? `${token.constant} ${percent(token.probability)}` : token.probability === null ? "" : `no meaning ${percent(token.probability)}`;
+  return el("span", { class: said ? "w said" : "w", title: token.in_lexicon ? "in the lexicon" : "not in the lexicon" }, token.text, el("small", {}, text));
+}
+
+function showNothing(reply) {
+  $("reason").textContent = `${reply.reason[0].toUpperCase()}${reply.reason.slice(1)}.`;
+  const strange = reply.tokens.filter((token) => !token.in_lexicon);
+  $("unknown").replaceChildren(
+    el("p", { class: "soft" }, strange.length ? "Dashed words are not in the lexicon of the domain:" : "Every word is in the lexicon of the domain:"),
+    el("div", { class: "words" }, reply.tokens.map((token) => el("span", { class: token.in_lexicon ? "w" : "w strange" }, token.text))));
+}
+
+// ---- setting up
+
+async function copy(button, text) {
+  const before = button.textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = "Copied";
+  } catch {
+    button.textContent = "Not allowed";
+  }
+  setTimeout(() => (button.textContent = before), 1200);
+}
+
+function setUpTheme() {
+  const root = document.documentElement;
+  const saved = localStorage.getItem("theme");
+  if (saved) root.dataset.theme = saved;
+  $("theme").addEventListener("click", () => {
+    const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    root.dataset.theme = dark ? "light" : "dark";
+    localStorage.setItem("theme", root.dataset.theme);
+  });
+}
+
+function fromAddress() {
+  const fragment = new URLSearchParams(location.hash.slice(1));
+  chooseModel(fragment.get("m"));
+  const utterance = fragment.get("u");
+  if (utterance) ask(utterance);
+}
+
+async function start() {
+  try {
+    await loadModels();
+    fromAddress();
+  } catch (problem) {
+    say(problem.message);
+  }
+}
+
+setUpTheme();
+setUpScene();
+$("ask").addEventListener("submit", (event) => {
+  event.preventDefault();
+  submit();
+});
+$("utterance").addEventListener("input", () => {
+  clearTimeout(state.timer);
+  state.timer = setTimeout(submit, PAUSE);
+});
+$("model").addEventListener("change", () => {
+  chooseModel($("model").value);
+  $("utterance").value = "";
+  submit();
+});
+$("share").addEventListener("click", () => copy($("share"), location.href));
+$("copy").addEventListener("click", () => copy($("copy"), state.reply?.program ?? ""));
+$("token-form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  sessionStorage.setItem("token", $("token").value);
+  $("token-form").hidden = true;
+  start();
+});
+addEventListener("hashchange", fromAddress);
+start();

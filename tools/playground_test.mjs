@@ -1,0 +1,176 @@
+// Drives the playground in a real Chromium: types, clicks, walks with keys, looks at phone width and in the dark.
+//
+//   node tools/playground_test.mjs --url http://127.0.0.1:8080 [--out DIRECTORY] [--chromium PATH]
+//
+// The server must be running; a model named or about `geo`, `clevr` or `scan` is tested as such, others in general. Screenshots go to
+// --out. Needs Node 20, Chromium (Debian: apt-get install chromium), and npm to fetch puppeteer-core into a temporary
+// directory the first time.
+
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import assert from "node:assert/strict";
+
+const options = { url: "http://127.0.0.1:8080", out: join(tmpdir(), "spanwise-playground"), chromium: "" };
+for (let at = 2; at + 1 < process.argv.length; at += 2) options[process.argv[at].replace(/^--/, "")] = process.argv[at + 1];
+
+function stop(message) {
+  console.error(message);
+  process.exit(2);
+}
+
+function puppeteer() {
+  const home = join(tmpdir(), "spanwise-puppeteer");
+  const require = createRequire(join(home, "index.js"));
+  try {
+    return require("puppeteer-core");
+  } catch {
+    mkdirSync(home, { recursive: true });
+    try {
+      execFileSync("npm", ["install", "--no-audit", "--no-fund", "--prefix", home, "puppeteer-core@24"], { stdio: "ignore" });
+    } catch {
+      stop(`puppeteer-core is missing and npm could not install it into ${home}`);
+    }
+    return require("puppeteer-core");
+  }
+}
+
+const known = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+const executablePath = options.chromium || known.find(existsSync);
+if (!executablePath) stop("Chromium is missing: apt-get install chromium, or name it with --chromium");
+const models = await fetch(`${options.url}/v1/models`).then((reply) => reply.json()).catch(() => stop(`no server answers at ${options.url}: start one with spanwise serve`));
+mkdirSync(options.out, { recursive: true });
+
+const { default: launcher = {}, launch = launcher.launch } = puppeteer();
+const browser = await launch.call(launcher, { executablePath, headless: true, args: ["--no-sandbox", "--disable-gpu"] });
+let n_checks = 0;
+const check = (is, message) => {
+  n_checks += 1;
+  assert.ok(is, message);
+};
+
+async function open({ width = 1180, height = 900, dark = false, hash = "" } = {}) {
+  const context = await browser.createBrowserContext();
+  const page = await context.newPage();
+  page.problems = [];
+  page.on("pageerror", (error) => page.problems.push(String(error)));
+  page.on("console", (message) => message.type() === "error" && page.problems.push(message.text()));
+  page.on("request", (request) => request.url().startsWith(options.url) || page.problems.push(`asks elsewhere: ${request.url()}`));
+  await page.setViewport({ width, height });
+  await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: dark ? "dark" : "light" }]);
+  await page.goto(`${options.url}/${hash}`);
+  await page.waitForFunction(() => document.querySelector("#foot").textContent !== "");
+  return page;
+}
+
+const settled = (page) => page.waitForFunction(() => {
+  const shown = ["result", "nothing"].some((id) => !document.getElementById(id).hidden);
+  return (shown && !document.getElementById("result").classList.contains("stale")) || document.getElementById("status").textContent;
+}, { timeout: 60000 });
+const text = (page, selector) => page.$eval(selector, (element) => element.textContent);
+const count = (page, selector) => page.$$eval(selector, (found) => found.length);
+const picture = (page, name) => page.screenshot({ path: join(options.out, `${name}.png`), fullPage: true });
+const fits = (page) => page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth);
+const clean = (page, what) => check(page.problems.length === 0, `${what}: ${page.problems.join("; ")}`);
+
+async function general(model) {
+  const hash = models.models.length > 1 ? `#m=${encodeURIComponent(model.name)}` : "";
+  const page = await open({ hash });
+  check(await count(page, "#examples button") === model.examples.length, "every example has a button");
+  if (!model.examples.length) return page.close();
+  await page.click("#examples button");
+  await settled(page);
+  const utterance = model.examples[0];
+  check((await page.$eval("#utterance", (input) => input.value)) === utterance, "the example is in the field");
+  const reply = await fetch(`${options.url}/v1/parse`, { method: "POST", body: JSON.stringify({ utterance, model: model.name, k: 5 }) }).then((found) => found.json());
+  check((await text(page, "#program")).replace(/\s/g, "") === reply.program.replace(/\s/g, ""), "the program is shown");
+  const words = await page.$$eval("#tree .word", (found) => found.map((word) => word.textContent));
+  assert.deepEqual(words, reply.tokens.map((token) => token.text), "the words stand under the tree");
+  const leaves = new Set(reply.tokens.filter((token) => token.constant).map((token) => token.span.join("-")));
+  check(await count(page, "#tree .node.constant") === leaves.size, "each constant has a node");
+  check(await count(page, "#heat .cell") >= leaves.size, "the chart has cells");
+  check(await count(page, "#others li") >= 1, "alternatives are listed");
+  await picture(page, `${model.name}-light`);
+  // Pointer and keys tell about nodes.
+  await page.hover("#tree .node.constant");
+  check((await text(page, "#detail")).includes("%"), "hovering tells the probability");
+  await page.$eval("#tree .node[tabindex='0']", (node) => node.focus());
+  const root = await text(page, "#detail");
+  await page.keyboard.press("ArrowDown");
+  check((await text(page, "#detail")) !== root || leaves.size === 1, "arrow keys walk down");
+  if (reply.alternatives.length) {
+    await page.click("#others button");
+    check(await page.$eval("#others .open", (found) => !found.hidden), "an alternative opens");
+  }
+  // The address brings the utterance back.
+  const link = await page.evaluate(() => location.hash);
+  check(link.includes("u="), "the utterance is in the address");
+  clean(page, "light");
+  await page.close();
+  const again = await open({ hash: link, dark: true });
+  await settled(again);
+  check((await text(again, "#program")).length > 0, "a link brings the parse back");
+  await picture(again, `${model.name}-dark`);
+  const back = await again.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  await again.click("#theme");
+  check((await again.evaluate(() => getComputedStyle(document.body).backgroundColor)) !== back, "the button changes the colors");
+  clean(again, "dark");
+  await again.close();
+  const phone = await open({ width: 360, height: 720, hash: link });
+  await settled(phone);
+  check(await fits(phone), "nothing is wider than a phone");
+  await picture(phone, `${model.name}-phone`);
+  clean(phone, "phone");
+  await phone.close();
+}
+
+async function typing(model) {
+  const page = await open({ hash: models.models.length > 1 ? `#m=${encodeURIComponent(model.name)}` : "" });
+  await page.type("#utterance", model.examples[0]);
+  await settled(page);
+  check(await count(page, "#tree .node") > 0, "typing alone is enough");
+  await page.$eval("#utterance", (input) => (input.value = ""));
+  await page.type("#utterance", "?");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => !document.getElementById("nothing").hidden || !document.getElementById("result").hidden);
+  await settled(page);
+  if (await page.$eval("#nothing", (found) => !found.hidden)) {
+    check((await text(page, "#reason")).length > 5, "a reason is told");
+    check(await count(page, "#unknown .w") === 1, "the words are told");
+    await picture(page, `${model.name}-nothing`);
+  }
+  clean(page, "typing");
+  await page.close();
+}
+
+async function scenes(model) {
+  const page = await open({ hash: models.models.length > 1 ? `#m=${encodeURIComponent(model.name)}` : "" });
+  check(await count(page, "#scene-view svg g") > 2, "the scene is drawn");
+  await page.type("#utterance", "How many things are there?");
+  await page.keyboard.press("Enter");
+  await settled(page);
+  const before = await text(page, "#answer");
+  await page.click("#scene-edit");
+  await page.$eval("#scene-text", (box) => (box.value = "cube rubber large red 0 1***sphere metal small blue 1 0"));
+  await page.click("#scene-use");
+  await page.waitForFunction((old) => document.querySelector("#answer").textContent !== old, {}, before);
+  check((await text(page, "#answer")) === "2", "a scene of one's own is used");
+  check(await count(page, "#scene-view svg g") === 2, "and drawn");
+  await page.$eval("#scene-text", (box) => (box.value = "{\"objects\": []}"));
+  await page.click("#scene-use");
+  check((await text(page, "#scene-problem")).includes("empty"), "a broken scene is told");
+  await page.close();
+}
+
+try {
+  for (const model of models.models) {
+    await general(model);
+    if (model.examples.length) await typing(model);
+    if (model.executor === "clevr") await scenes(model);
+  }
+  console.log(`${n_checks} checks passed; screenshots are in ${options.out}`);
+} finally {
+  await browser.close();
+}
