@@ -10,12 +10,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// The exit code of a program that was interrupted, by the custom of shells.
 const INTERRUPTED: i32 = 130;
 
+/// Whether somebody else looks after signals now.
+static LEFT: AtomicBool = AtomicBool::new(false);
+
+/// From now on, signals are the business of others, such as a server: what was set up here does nothing any more.
+pub(crate) fn leave() {
+    LEFT.store(true, Ordering::Relaxed);
+}
+
 /// From now on, an interrupt stops all external executors before it ends the command.
 pub(crate) fn stop_executors() {
     // Fails where signals are ignored on purpose (`nohup`), and then they should stay so.
     let _ = ctrlc::try_set_handler(|| {
-        external::stop_all();
-        std::process::exit(INTERRUPTED);
+        if !LEFT.load(Ordering::Relaxed) {
+            external::stop_all();
+            std::process::exit(INTERRUPTED);
+        }
     });
 }
 
@@ -24,7 +34,7 @@ pub(crate) fn stop_flag() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     let raised = Arc::clone(&flag);
     let _ = ctrlc::try_set_handler(move || {
-        if raised.swap(true, Ordering::Relaxed) {
+        if !LEFT.load(Ordering::Relaxed) && raised.swap(true, Ordering::Relaxed) {
             external::stop_all();
             std::process::exit(INTERRUPTED);
         }

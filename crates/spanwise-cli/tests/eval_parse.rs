@@ -5,54 +5,20 @@
 
 mod common;
 
-use common::{Outcome, Room, example, json_lines, signal, wait};
+use common::{Outcome, Room, example, json_lines, scan_examples, signal, wait};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::sync::OnceLock;
 
-/// Models are trained once for all tests here; their folder is under the target folder.
-fn trained(cell: &'static OnceLock<String>, name: &str, room: impl FnOnce() -> Room) -> &'static str {
-    cell.get_or_init(|| {
-        let out = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        let _ = std::fs::remove_dir_all(&out);
-        room().run(["train", "run.toml", "--out", out.to_str().unwrap()]).exits(0);
-        out.to_str().unwrap().to_owned()
-    })
-}
-
 fn lamps() -> &'static str {
     static MODEL: OnceLock<String> = OnceLock::new();
-    trained(&MODEL, "eval-parse-lamps", Room::with_toy)
+    MODEL.get_or_init(|| Room::with_toy().trained("eval-parse-lamps"))
 }
 
 fn scan() -> &'static str {
     static MODEL: OnceLock<String> = OnceLock::new();
-    trained(&MODEL, "eval-parse-scan", || {
-        let room = Room::new();
-        room.write("run.toml", SCAN_RUN);
-        room.write("train.jsonl", scan_examples());
-        room
-    })
-}
-
-const SCAN_RUN: &str = "domain = \"scan\"\n[data]\ntrain = \"train.jsonl\"\n[model]\nhidden = 32\n\
-    [training]\nepochs = 6\nbatch = 8\nrate_encoder = 0.003\nrate_head = 0.005\naugment_from = 0\n\
-    [compact]\nhidden = 32\nlayers = 1\nheads = 2\nintermediate = 64\nngram_buckets = 64\n";
-
-fn scan_examples() -> String {
-    let mut text = String::new();
-    for verb in ["walk", "run", "jump", "look"] {
-        for side in ["left", "right"] {
-            text += &example(&format!("{verb} {side}"), &format!("i_{verb} ( i_{side} )"));
-            text += &example(&format!("{verb} {side} twice"), &format!("i_twice ( i_{verb} ( i_{side} ) )"));
-            let program = format!("i_and ( i_{verb} ( i_{side} ) , i_thrice ( i_jump ( i_{side} ) ) )");
-            text += &example(&format!("{verb} {side} and jump {side} thrice"), &program);
-            let program = format!("i_{verb} ( i_{side} , i_around )");
-            text += &example(&format!("{verb} around {side}"), &program);
-        }
-    }
-    text
+    MODEL.get_or_init(|| Room::with_scan().trained("eval-parse-scan"))
 }
 
 fn check_fields(reply: &Value) {

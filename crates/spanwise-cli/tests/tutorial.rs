@@ -9,7 +9,7 @@
 
 mod common;
 
-use common::{Room, no_python};
+use common::{Room, no_curl, no_python};
 use std::path::Path;
 
 const PAGE: &str = include_str!("../../../docs/tutorial.md");
@@ -34,7 +34,7 @@ fn blocks() -> Vec<(&'static str, String)> {
 
 #[test]
 fn every_command_of_the_tutorial_runs_and_prints_what_it_shows() {
-    if no_python() {
+    if no_python() || no_curl() {
         return;
     }
     let room = Room::new();
@@ -62,7 +62,8 @@ fn every_command_of_the_tutorial_runs_and_prints_what_it_shows() {
 fn run(room: &Room, block: &str) -> String {
     let script = format!(
         "set -e\nroot=$PWD\nif [ -f .folder ]; then cd \"$(cat .folder)\"; fi\n\
-         spanwise() {{ \"$SPANWISE\" \"$@\"; }}\n{block}\npwd > \"$root/.folder\"\n"
+         mkdir -p \"$root/bin\"; ln -sf \"$SPANWISE\" \"$root/bin/spanwise\"; PATH=$root/bin:$PATH\n\
+         {block}\npwd > \"$root/.folder\"\n"
     );
     room.shell(&script).env("COLUMNS", "110").run().exits(0).stdout
 }

@@ -127,14 +127,14 @@ mod tests {
         let domain = spanwise_domains::load::load("geo").unwrap();
         let mut terms = domain.new_terms();
         let mut parse = |text: &str| terms.parse(text).unwrap();
-        // `most` has a phrase, `longer` has none.
+        // `most` has a phrase, `higher_1` has none.
         let most = parse("answer(most(state(loc_1(river(all)))))");
-        let longer = parse("answer(river(longer(riverid('ohio'))))");
+        let higher = parse("answer(place(higher_1(placeid('mount mckinley'))))");
         let rare = |n: usize, below| {
-            let programs: Vec<TermId> = [most, longer].into_iter().cycle().take(2 * n).collect();
+            let programs: Vec<TermId> = [most, higher].into_iter().cycle().take(2 * n).collect();
             let mut labels = Labels::new(&domain);
             labels.mark_rare(&domain, &terms, &programs, below);
-            ["most", "longer"].map(|name| labels.rare_names().any(|rare| rare == name))
+            ["most", "higher_1"].map(|name| labels.rare_names().any(|rare| rare == name))
         };
         assert_eq!(rare(2, 5), [true, true]);
         assert_eq!(rare(4, 5), [true, false]);

@@ -41,8 +41,12 @@ pub struct Found {
     pub lines: String,
     /// What it evaluates to; `None` where programs are not evaluated.
     pub answer: Option<Answer>,
-    /// How probable it is.
+    /// How probable it is that it is right.
     pub probability: f64,
+    /// Its share among all programs for the utterance.
+    pub posterior: f64,
+    /// How probable it is that the utterance is one for this domain.
+    pub in_domain: f64,
     /// The score of its tree.
     pub score: f32,
     /// The tree as JSON.
@@ -59,8 +63,10 @@ pub type Answer = Result<(String, Option<String>), String>;
 pub struct Alternative {
     /// The program.
     pub program: String,
-    /// How probable it is.
+    /// How probable it is that it is right.
     pub probability: f64,
+    /// Its share among all programs for the utterance.
+    pub posterior: f64,
     /// The score of its best tree.
     pub score: f32,
     /// What it evaluates to, where it does.

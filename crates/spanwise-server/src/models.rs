@@ -140,9 +140,10 @@ impl Models {
             for (slot, known) in self.slots.iter().zip(&mut stamps) {
                 let stamp = slot.source.stamp(slot.problem().is_some());
                 if forced || (stamp.is_some() && stamp != *known) {
+                    let healthy = slot.source.stamp(false);
                     // A model that does not load stays what it was; that has been told.
                     let failed = slot.load(listener).is_err();
-                    *known = if failed { slot.source.stamp(true) } else { stamp };
+                    *known = if failed { slot.source.stamp(true) } else { healthy };
                 }
             }
         }

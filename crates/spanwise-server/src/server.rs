@@ -52,6 +52,7 @@ impl std::error::Error for ServeError {}
 #[derive(Clone)]
 pub struct Handle {
     stopping: Arc<watch::Sender<bool>>,
+    hurrying: Arc<watch::Sender<bool>>,
     models: Arc<Models>,
 }
 
@@ -59,6 +60,12 @@ impl Handle {
     /// Takes no more connections, finishes what is in flight, and ends.
     pub fn stop(&self) {
         self.stopping.send_replace(true);
+    }
+
+    /// Ends without waiting for what is in flight.
+    pub fn stop_at_once(&self) {
+        self.stop();
+        self.hurrying.send_replace(true);
     }
 
     /// Loads all models again.
@@ -99,7 +106,11 @@ impl Server {
         });
         let bound = bound.map_err(|reason| ServeError::Bind { addr, reason })?;
         let models = Arc::new(Models::new(sources));
-        let handle = Handle { stopping: Arc::new(watch::Sender::new(false)), models: Arc::clone(&models) };
+        let handle = Handle {
+            stopping: Arc::new(watch::Sender::new(false)),
+            hurrying: Arc::new(watch::Sender::new(false)),
+            models: Arc::clone(&models),
+        };
         let limits = &config.limits;
         let metrics = Arc::new(Metrics::new());
         let app = App {
@@ -160,9 +171,11 @@ impl Running {
         });
         self.app.queue.close();
         self.app.queue.clear();
-        for worker in workers {
-            // A worker that broke down has told so.
-            let _ = worker.join();
+        if !*self.handle.hurrying.borrow() {
+            for worker in workers {
+                // A worker that broke down has told so.
+                let _ = worker.join();
+            }
         }
         served
     }
@@ -216,8 +229,12 @@ impl Running {
         drop(listener);
         tell(Event::Draining { connections: open.len() });
         let drained = async { while open.join_next().await.is_some() {} };
-        let in_time = tokio::time::timeout(self.config.times.drain, drained).await;
-        let cut = if in_time.is_ok() { 0 } else { open.len() };
+        let mut hurrying = self.handle.hurrying.subscribe();
+        let in_time = tokio::select! {
+            drained = tokio::time::timeout(self.config.times.drain, drained) => drained.is_ok(),
+            _ = hurrying.wait_for(|&hurrying| hurrying) => false,
+        };
+        let cut = if in_time { 0 } else { open.len() };
         open.abort_all();
         tell(Event::Stopped { cut });
         Ok(())
@@ -254,10 +271,14 @@ impl Running {
         tokio::spawn(async move {
             loop {
                 tokio::select! {
-                    _ = hup.recv() => handle.reload(),
-                    _ = term.recv() => handle.stop(),
-                    _ = int.recv() => handle.stop(),
+                    _ = hup.recv() => { handle.reload(); continue; }
+                    _ = term.recv() => {}
+                    _ = int.recv() => {}
                 }
+                if *handle.stopping.borrow() {
+                    handle.stop_at_once();
+                }
+                handle.stop();
             }
         });
         Ok(())
@@ -269,6 +290,9 @@ impl Running {
         tokio::spawn(async move {
             if tokio::signal::ctrl_c().await.is_ok() {
                 handle.stop();
+            }
+            if tokio::signal::ctrl_c().await.is_ok() {
+                handle.stop_at_once();
             }
         });
         Ok(())

@@ -70,6 +70,9 @@ fn a_broken_model_leaves_the_old_one_serving_and_is_visible() {
     source.stamp.store(2, Ordering::Relaxed);
     server.wait(|server| server.get("/v1/model").json()["load_error"] == Value::Null);
     assert_eq!(server.post("/v1/parse", &json!({ "utterance": "x" })).json()["program"], "v2('x')");
+    // A model that has recovered is left alone.
+    std::thread::sleep(Duration::from_millis(150));
+    assert_eq!(server.get("/v1/model").json()["generation"], json!(2));
 }
 
 #[test]

@@ -89,3 +89,17 @@ fn sighup_loads_the_models_again() {
     signal(&child, "-TERM");
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
+
+#[test]
+fn a_second_signal_does_not_wait_for_work_in_flight() {
+    let (mut child, addr) = start();
+    let mut client = Client::new(addr);
+    client.write("POST", "/v1/parse", &[], br#"{"utterance": "sleep"}"#).unwrap();
+    std::thread::sleep(Duration::from_millis(100));
+    signal(&child, "-TERM");
+    std::thread::sleep(Duration::from_millis(100));
+    let begun = std::time::Instant::now();
+    signal(&child, "-TERM");
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert!(begun.elapsed() < Duration::from_secs(10), "it waited {:?}", begun.elapsed());
+}

@@ -9,6 +9,7 @@ mod reply;
 mod store;
 
 use super::picture::{Color, screen};
+use super::serve;
 use crate::output::{Columns, Done, percent};
 use anyhow::Result;
 use serde_json::{Map, Value, json};
@@ -26,9 +27,10 @@ use store::{Home, Trained};
 /// The demo needs nothing but this program: 448 questions about the geography of the United States with their programs
 /// are inside. It trains a parser on them from nothing, measures it on questions it has not seen, and then answers yours:
 /// with the tree over your words, the program and its answer. The model is kept, so that the next demo starts at
-/// once. When standard input is no terminal, it is read as questions, one a line.
+/// once. With --serve you ask in the browser. When standard input is no terminal, it is read as questions, one a line.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  spanwise demo\n  spanwise demo --out runs/demo --no-questions\n  \
+    spanwise demo --serve\n  \
     echo \"which rivers run through the state that contains el paso?\" | spanwise demo\n  \
     spanwise demo --fresh --json")]
 pub(crate) struct Args {
@@ -41,6 +43,12 @@ pub(crate) struct Args {
     /// Stop after the accuracies
     #[arg(long)]
     no_questions: bool,
+    /// Ask in the browser instead: serve the page to try the parser with, until Ctrl-C
+    #[arg(long, conflicts_with_all = ["no_questions", "json"])]
+    serve: bool,
+    /// With --serve, where to listen; port 0 takes a free one
+    #[arg(long, value_name = "HOST:PORT", default_value = serve::ADDRESS, requires = "serve")]
+    addr: String,
     /// A few examples and two epochs: does it run at all? The answers will be poor
     #[arg(long)]
     quick: bool,
@@ -81,6 +89,13 @@ pub(crate) fn run(args: &Args) -> Result<Done> {
     write!(out, "{}", table(&trained, &reports, &home.directory))?;
     if args.no_questions {
         return Ok(Done::Well);
+    }
+    if args.serve {
+        drop(trained);
+        writeln!(out, "\nOpen the address below in a browser; Ctrl-C ends.")?;
+        out.flush()?;
+        drop(out);
+        return serve::show("demo", &home.directory, &args.addr);
     }
     let screen = screen(args.color, true);
     let questions = data::questions()?;

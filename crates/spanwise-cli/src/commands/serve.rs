@@ -3,6 +3,7 @@
 mod engine;
 
 use crate::output::{Done, WrongCall, say};
+use crate::signals;
 use anyhow::{Context as _, Result};
 use engine::ModelSource;
 use serde_json::{Value, json};
@@ -29,7 +30,7 @@ pub(crate) struct Args {
     #[arg(required = true, value_name = "[NAME=]MODEL")]
     models: Vec<String>,
     /// Where to listen; port 0 takes a free one
-    #[arg(long, default_value = "127.0.0.1:8080")]
+    #[arg(long, value_name = "HOST:PORT", default_value = ADDRESS)]
     addr: String,
     /// Ask clients for the token in this environment variable, as `Authorization: Bearer TOKEN`
     #[arg(long, value_name = "VAR")]
@@ -66,10 +67,27 @@ pub(crate) struct Args {
     quiet: bool,
 }
 
+/// Where to listen, unless told otherwise.
+pub(super) const ADDRESS: &str = "127.0.0.1:8080";
+
 pub(crate) fn run(args: &Args) -> Result<Done> {
-    let sources = sources(&args.models)?;
-    let config = config(args)?;
-    let (as_json, quiet) = (args.log_json, args.quiet);
+    serve(sources(&args.models)?, config(args)?, args.log_json, args.quiet)
+}
+
+/// Serves one model as it is, for somebody who looks at its page.
+pub(super) fn show(name: &str, directory: &Path, addr: &str) -> Result<Done> {
+    let mut config = Config::new(address(addr)?);
+    config.signals = true;
+    let source: Box<dyn Source> = Box::new(ModelSource(directory.to_owned()));
+    serve(vec![(name.to_owned(), source)], config, false, true)
+}
+
+fn serve(
+    sources: Vec<(String, Box<dyn Source>)>,
+    config: Config,
+    as_json: bool,
+    quiet: bool,
+) -> Result<Done> {
     let listener = Arc::new(move |event: Event| {
         let is_request = matches!(event, Event::Request { .. });
         if as_json {
@@ -78,6 +96,7 @@ pub(crate) fn run(args: &Args) -> Result<Done> {
             say(&as_line(&event));
         }
     });
+    signals::leave();
     let served = Server::bind(config, sources, listener).and_then(Server::run);
     // Executors of domains may be processes of their own.
     external::stop_all();
@@ -147,7 +166,7 @@ fn address(text: &str) -> Result<SocketAddr> {
 
 fn token(variable: &str) -> Result<String> {
     let found = std::env::var(variable).unwrap_or_default();
-    if found.trim() != found || found.is_empty() || !found.is_ascii() {
+    if found.is_empty() || !found.bytes().all(|byte| byte.is_ascii_graphic()) {
         let hint = "set it to a token without spaces";
         return Err(WrongCall(format!("--token-env: the variable {variable} holds no token; {hint}")).into());
     }

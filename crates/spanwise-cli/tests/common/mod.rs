@@ -53,6 +53,26 @@ pub(crate) const TOY: &[(&str, &str)] = &[
     ("dev.jsonl", include_str!("../../../spanwise-train/tests/toy/dev.jsonl")),
 ];
 
+/// A small run on SCAN, which has an executor.
+const SCAN_RUN: &str = "domain = \"scan\"\n[data]\ntrain = \"train.jsonl\"\n[model]\nhidden = 32\n\
+    [training]\nepochs = 6\nbatch = 8\nrate_encoder = 0.003\nrate_head = 0.005\naugment_from = 0\n\
+    [compact]\nhidden = 32\nlayers = 1\nheads = 2\nintermediate = 64\nngram_buckets = 64\n";
+
+pub(crate) fn scan_examples() -> String {
+    let mut text = String::new();
+    for verb in ["walk", "run", "jump", "look"] {
+        for side in ["left", "right"] {
+            text += &example(&format!("{verb} {side}"), &format!("i_{verb} ( i_{side} )"));
+            text += &example(&format!("{verb} {side} twice"), &format!("i_twice ( i_{verb} ( i_{side} ) )"));
+            let program = format!("i_and ( i_{verb} ( i_{side} ) , i_thrice ( i_jump ( i_{side} ) ) )");
+            text += &example(&format!("{verb} {side} and jump {side} thrice"), &program);
+            let program = format!("i_{verb} ( i_{side} , i_around )");
+            text += &example(&format!("{verb} around {side}"), &program);
+        }
+    }
+    text
+}
+
 /// A folder of its own, gone at the end of the test.
 pub(crate) struct Room {
     dir: tempfile::TempDir,
@@ -76,6 +96,23 @@ impl Room {
         let room = Self::new();
         TOY.iter().for_each(|(name, text)| room.write(name, text));
         room
+    }
+
+    /// A room with a small run on SCAN.
+    pub(crate) fn with_scan() -> Self {
+        let room = Self::new();
+        room.write("run.toml", SCAN_RUN);
+        room.write("train.jsonl", scan_examples());
+        room
+    }
+
+    /// Trains what `run.toml` says into a folder of this name under the target folder, and gives its path. For models that
+    /// all tests of a file share.
+    pub(crate) fn trained(&self, name: &str) -> String {
+        let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let _ = fs::remove_dir_all(&out);
+        self.run(["train", "run.toml", "--out", out.to_str().unwrap()]).exits(0);
+        out.to_str().unwrap().to_owned()
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -288,10 +325,19 @@ pub(crate) fn signal(child: &Child, name: &str) {
 
 /// Whether a test must be left out because Python is not there, which is then said.
 pub(crate) fn no_python() -> bool {
-    let found = Command::new("python3").arg("--version").stdout(Stdio::null()).status();
+    is_missing("python3", "there is no python3 to write an executor in")
+}
+
+/// Whether there is no `curl` to ask a server with.
+pub(crate) fn no_curl() -> bool {
+    is_missing("curl", "there is no curl to ask a server with")
+}
+
+fn is_missing(program: &str, why: &str) -> bool {
+    let found = Command::new(program).arg("--version").stdout(Stdio::null()).status();
     let is_missing = !found.is_ok_and(|status| status.success());
     if is_missing {
-        skipped("there is no python3 to write an executor in");
+        skipped(why);
     }
     is_missing
 }

@@ -117,10 +117,14 @@ impl Problem {
             .with(header::CONNECTION, "close")
     }
 
-    /// Something is well-formed but more than the server takes.
+    /// Something is well-formed but more than the server takes; `option` raises the limit, unless it is empty.
     pub(crate) fn too_much(path: &str, found: usize, what: &str, limit: usize, option: &str) -> Self {
         let message = format!("{path}: {found} {what}, the most is {limit}");
-        let hint = format!("send less, or raise {option}");
+        let hint = if option.is_empty() {
+            "ask for less".to_owned()
+        } else {
+            format!("send less, or raise {option}")
+        };
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, "too_large", message, hint)
     }
 
@@ -163,12 +167,27 @@ impl Problem {
     }
 }
 
+/// The whole reply to a request whose head did not come in time, as bytes on the wire: no router has seen it.
+pub(crate) fn slow_head(seconds: f64) -> String {
+    let message = format!("the head of the request did not arrive within {seconds} seconds");
+    let hint = "send the whole request at once";
+    let body = Problem::new(StatusCode::REQUEST_TIMEOUT, "timeout", message, hint).body();
+    format!(
+        "HTTP/1.1 {}\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+        StatusCode::REQUEST_TIMEOUT,
+        body.len()
+    )
+}
+
+impl Problem {
+    fn body(&self) -> String {
+        json!({ "error": { "code": self.code, "message": self.message, "hint": self.hint } }).to_string()
+    }
+}
+
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let body = json!({
-            "error": { "code": self.code, "message": self.message, "hint": self.hint }
-        });
-        let mut response = super::json(body.to_string());
+        let mut response = super::json(self.body());
         *response.status_mut() = self.status;
         if let Some((name, value)) = self.header {
             response.headers_mut().insert(name, HeaderValue::from_static(value));

@@ -28,6 +28,7 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use error::Problem;
+pub(crate) use error::slow_head;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

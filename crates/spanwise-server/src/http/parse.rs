@@ -56,7 +56,7 @@ fn read(app: &App, body: &[u8]) -> Result<Asked, Problem> {
     };
     let limits = &app.limits;
     if k > limits.max_k {
-        return Err(Problem::too_much("$.k", k, "other programs", limits.max_k, "nothing: it is fixed"));
+        return Err(Problem::too_much("$.k", k, "other programs", limits.max_k, ""));
     }
     // More than the queue holds could never be taken.
     let most = limits.max_utterances.min(limits.queue);

@@ -54,8 +54,9 @@ fn nothing(object: &mut Object, probability: Option<f64>, reason: &str) {
         object.value(name, Value::Null);
     }
     object.value("probability", json!(probability));
-    object.value("score", Value::Null);
-    object.value("tree", Value::Null);
+    for name in ["posterior", "in_domain", "score", "tree"] {
+        object.value(name, Value::Null);
+    }
     object.value("alternatives", json!([]));
     object.value("reason", json!(reason));
 }
@@ -66,6 +67,8 @@ fn write_found(object: &mut Object, found: Found) {
     let denotation = found.answer.as_ref().and_then(|answer| answer.as_ref().ok()).map(|(text, _)| text);
     object.value("denotation", json!(denotation));
     object.value("probability", json!(found.probability));
+    object.value("posterior", json!(found.posterior));
+    object.value("in_domain", json!(found.in_domain));
     object.value("score", json!(found.score));
     object.text("tree", &found.tree);
     object.value("alternatives", found.alternatives.iter().map(alternative).collect());
@@ -80,6 +83,7 @@ fn alternative(other: &Alternative) -> Value {
     json!({
         "program": other.program,
         "probability": other.probability,
+        "posterior": other.posterior,
         "score": other.score,
         "denotation": other.denotation,
     })

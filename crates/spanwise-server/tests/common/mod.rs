@@ -55,6 +55,9 @@ impl Engine for Fake {
         self.largest.fetch_max(batch.len(), Ordering::Relaxed);
         self.n.fetch_add(batch.len(), Ordering::Relaxed);
         std::thread::sleep(self.delay);
+        if batch.iter().any(|ask| ask.utterance == "sleep") {
+            std::thread::sleep(Duration::from_secs(20));
+        }
         assert!(!batch.iter().any(|ask| ask.utterance == "panic"), "asked to panic");
         if batch.iter().any(|ask| ask.utterance == "lose") {
             return Vec::new();
@@ -95,6 +98,7 @@ impl Fake {
         let other = |at: usize| Alternative {
             program: format!("other({at})"),
             probability: 0.01,
+            posterior: 0.02,
             score: -1.0,
             denotation: None,
         };
@@ -111,6 +115,8 @@ impl Fake {
                 text => Some(Ok((text.to_owned(), None))),
             },
             probability,
+            posterior: probability,
+            in_domain: 1.0,
             score: 1.5,
             tree: tree.to_string(),
             alternatives: (0..ask.k.min(3)).map(other).collect(),
@@ -152,8 +158,8 @@ impl Source for FakeSource {
         Ok(Arc::new((self.make)(n)))
     }
 
-    fn stamp(&self, _: bool) -> Option<Stamp> {
-        Some(self.stamp.load(Ordering::Relaxed))
+    fn stamp(&self, broken: bool) -> Option<Stamp> {
+        Some(self.stamp.load(Ordering::Relaxed) + if broken { 1000 } else { 0 })
     }
 }
 

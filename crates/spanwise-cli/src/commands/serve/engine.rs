@@ -181,6 +181,7 @@ impl ModelEngine {
         let alternatives = parse.alternatives.iter().map(|other| Alternative {
             program: written(other.program),
             probability: other.probability,
+            posterior: other.posterior,
             score: other.score,
             denotation: evaluate(other.program).and_then(Result::ok).map(|(text, _)| text),
         });
@@ -189,6 +190,8 @@ impl ModelEngine {
             lines: pretty(&parse.terms, parse.program, PROGRAM_COLUMNS),
             answer: evaluate(parse.program),
             probability: parse.probability,
+            posterior: parse.posterior,
+            in_domain: parse.in_domain,
             score: parse.score,
             tree: parse.tree.to_json(domain, &parse.terms, &parse.utterance),
             alternatives: alternatives.collect(),
