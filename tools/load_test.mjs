@@ -112,3 +112,13 @@ if (options.overload > 0) {
   const code = await server.stop();
   console.log(`overload ${options.overload}x, queue ${options.connections}: served ${flood.rate.toFixed(0)}/s, p99 ${flood.p99.toFixed(0)} ms, ${JSON.stringify(flood.statuses)}; after it ${JSON.stringify(after.statuses)}, exit ${code}`);
 }
+{
+  // Asked to end under full load: every request either is answered or finds nobody listening any more.
+  const server = await startServer();
+  const asking = load(options.connections, Array.from({ length: 20 }, () => asked).flat(), 6);
+  await new Promise((done) => setTimeout(done, 2000));
+  const code = await server.stop();
+  const { statuses } = await asking;
+  const lost = Object.entries(statuses).filter(([status]) => !["200", "503", "ECONNREFUSED"].includes(status));
+  console.log(`SIGTERM under load: ${JSON.stringify(statuses)}, ${lost.length ? "LOST requests" : "nothing lost"}, exit ${code}`);
+}
