@@ -28,8 +28,9 @@ fn is_hidden(ch: char) -> bool {
             | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
-/// Text for XML and HTML, inside elements and attributes.
-pub(crate) fn xml(text: &str) -> String {
+/// Text for XML and HTML, inside elements and attributes. Characters that act instead of showing are written out.
+#[must_use]
+pub fn xml(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for ch in visible(text).chars() {
         match ch {

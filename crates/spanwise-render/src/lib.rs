@@ -1,4 +1,4 @@
-//! Pictures of span trees: text for terminals, SVG, HTML and LaTeX.
+//! Pictures: span trees as text for terminals, SVG, HTML and LaTeX, and plots of numbers as SVG.
 //!
 //! A tree over the words of an utterance comes in, with what else is known about the parse; text goes out. Nothing
 //! here knows a model, a file, a terminal or a predicate: colors and widths are told, not found out.
@@ -12,6 +12,7 @@ mod escape;
 mod html;
 mod layout;
 mod outline;
+mod plot;
 mod pretty;
 mod svg;
 mod tikz;
@@ -19,8 +20,10 @@ mod width;
 
 pub use ascii::{Screen, ascii};
 pub use diagram::{Diagram, Kind, Node, RenderError, Slot};
+pub use escape::xml;
 pub use html::html;
 pub use layout::{Joint, Layout, Measures, Place};
+pub use plot::{Plot, Reach, Series, side_by_side};
 pub use pretty::pretty;
 pub use svg::{svg, svg_layout};
 pub use tikz::{MOST_LEVELS, tikz};

@@ -4,9 +4,9 @@
 
 use crate::document::Figure;
 use crate::gather::{Cell, Results};
-use crate::plot::{Plot, Series};
 use crate::stats::{Judged, length_bins, reliability, risk_curve};
 use crate::tables::Split;
+use spanwise_render::{Plot, Reach, Series};
 
 /// A kind of plot, and one picture for each split that has something to show.
 pub(crate) struct Kind {
@@ -91,10 +91,11 @@ fn by_length(results: &Results, split: &Split) -> Option<Figure> {
     let plot = Plot {
         title: format!("{}: accuracy by length", split.title),
         x_label: "names and calls in the gold program".to_owned(),
-        reach: [(0.0, (bins.len() as f64 - 1.0).max(1.0)), (90.0, 100.0)],
+        x: Reach { whole: true, ..Reach::at_least(0.0, (bins.len() as f64 - 1.0).max(1.0)) },
+        y: Reach::at_least(90.0, 100.0),
         names: bins.iter().map(crate::stats::LengthBin::shown).collect(),
         series,
-        diagonal: false,
+        ..Plot::default()
     };
     Some(figure("length", split, plot))
 }
@@ -105,10 +106,10 @@ fn learning(results: &Results, split: &Split) -> Option<Figure> {
     let plot = Plot {
         title: format!("{}: accuracy on dev", split.title),
         x_label: "epoch".to_owned(),
-        reach: [(0.0, last), (90.0, 100.0)],
-        names: Vec::new(),
+        x: Reach::at_least(0.0, last),
+        y: Reach::at_least(90.0, 100.0),
         series,
-        diagonal: false,
+        ..Plot::default()
     };
     Some(figure("learning", split, plot))
 }
@@ -128,9 +129,9 @@ fn risk(results: &Results, split: &Split) -> Option<Figure> {
         title: format!("{}: errors by coverage", split.title),
         x_label: "coverage, %".to_owned(),
         series: series(results, split, |cells| risk_curve(&pooled(cells)))?,
-        names: Vec::new(),
-        reach: [(0.0, 100.0), (0.0, 5.0)],
-        diagonal: false,
+        x: Reach::at_least(0.0, 100.0),
+        y: Reach::at_least(0.0, 5.0),
+        ..Plot::default()
     };
     Some(figure("risk", split, plot))
 }
@@ -142,10 +143,11 @@ fn reliable(results: &Results, split: &Split) -> Option<Figure> {
     let plot = Plot {
         title: format!("{}: reliability", split.title),
         x_label: "probability of the answer".to_owned(),
-        reach: [(0.0, 1.0), (0.0, 1.0)],
-        names: Vec::new(),
+        x: Reach::at_least(0.0, 1.0),
+        y: Reach::at_least(0.0, 1.0),
         series,
         diagonal: true,
+        ..Plot::default()
     };
     Some(figure("reliability", split, plot))
 }

@@ -1,6 +1,7 @@
 //! A document as one HTML file that needs nothing else: styles and pictures are inside.
 
 use crate::document::{Block, Document, Table};
+use spanwise_render::xml;
 use std::fmt::Write as _;
 
 const STYLE: &str = "\
@@ -24,7 +25,7 @@ figure { margin: 0; } svg { max-width: 100%; height: auto; }
 
 /// The whole document.
 pub(crate) fn document(document: &Document) -> String {
-    let title = escaped(&document.title);
+    let title = xml(&document.title);
     let mut out = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
@@ -56,7 +57,7 @@ fn block(out: &mut String, block: &Block) {
             out,
             "<details>\n<summary>{}</summary>\n<pre>{}</pre>\n</details>",
             inline(title),
-            escaped(&lines.join("\n"))
+            lines.iter().map(|line| xml(line)).collect::<Vec<_>>().join("\n")
         ),
     };
 }
@@ -74,20 +75,14 @@ fn table(table: &Table) -> String {
     format!("<div class=\"scroll\"><table>\n<thead>\n{head}</thead>\n<tbody>\n{body}</tbody>\n</table></div>")
 }
 
-/// Text with what means something to HTML written out.
-pub(crate) fn escaped(text: &str) -> String {
-    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    text.replace('"', "&quot;")
-}
-
-/// The same, with `code` in backquotes.
+/// Text with what means something to HTML written out, and `code` in backquotes.
 fn inline(text: &str) -> String {
     let mut out = String::new();
     let parts: Vec<&str> = text.split('`').collect();
     for (at, part) in parts.iter().enumerate() {
         // A backquote without a second one is only that.
         let is_code = at % 2 == 1 && at + 1 < parts.len();
-        let part = escaped(part);
+        let part = xml(part);
         out += &match (is_code, at % 2) {
             (true, _) => format!("<code>{part}</code>"),
             (false, 1) => format!("`{part}"),

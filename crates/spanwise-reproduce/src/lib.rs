@@ -13,7 +13,6 @@ pub mod gather;
 mod grid;
 mod html;
 mod markdown;
-mod plot;
 pub mod report;
 mod runner;
 mod schedule;

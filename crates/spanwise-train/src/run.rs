@@ -378,7 +378,6 @@ fn epoch_row(line: &str) -> Option<EpochRow> {
         derivable_share: number("derivable")?,
         dev_exact: number("dev_exact_match").unwrap_or(f64::NAN),
         dev_denotation: number("dev_denotation"),
-        lr: number("rate_encoder")?,
     })
 }
 

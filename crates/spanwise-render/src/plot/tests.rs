@@ -1,0 +1,128 @@
+use super::*;
+use expect_test::{expect, expect_file};
+use proptest::prelude::*;
+
+fn plot(points: Vec<(f64, f64)>) -> Plot {
+    Plot {
+        title: "accuracy <by> length".to_owned(),
+        x_label: "length".to_owned(),
+        series: vec![Series { name: "a & b".to_owned(), style: 1, points }],
+        x: Reach::at_least(0.0, 1.0),
+        y: Reach::at_least(80.0, 100.0),
+        diagonal: true,
+        ..Plot::default()
+    }
+}
+
+/// A picture that a reader of XML takes, without anything that is no number.
+fn check(svg: &str) {
+    roxmltree::Document::parse(svg).unwrap();
+    assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+}
+
+#[test]
+fn a_plot_looks_like_this() {
+    let svg = plot(vec![(0.0, 85.0), (0.5, 90.0), (1.0, 100.0)]).svg();
+    check(&svg);
+    expect_file!["example.svg"].assert_eq(&svg);
+}
+
+#[test]
+fn axes_have_round_ticks_and_hold_all_values() {
+    let shown = |values: &[f64], reach: Reach| {
+        let axis = Axis::new(values.iter().copied(), reach);
+        let ticks: Vec<String> = axis.ticks().map(|tick| axis.shown(tick)).collect();
+        ticks.join(" ")
+    };
+    let (free, whole) = (Reach::default(), Reach { whole: true, ..Reach::default() });
+    let lines = [
+        shown(&[], Reach::at_least(0.0, 100.0)),
+        shown(&[63.6], Reach::at_least(90.0, 100.0)),
+        shown(&[0.3, f64::NAN], Reach::at_least(0.0, 0.3)),
+        shown(&[62.0, 99.3], Reach { at_most: Some((0.0, 100.0)), ..free }),
+        shown(&[0.0, 1.0], free),
+        shown(&[0.0137, 2.4], free),
+        shown(&[-3e-5, 2e-5], free),
+        shown(&[1.0, 3.0], whole),
+        shown(&[1.0, 1000.0], whole),
+        shown(&[7.0], whole),
+        shown(&[1e9, 3e9], free),
+        shown(&[0.0, f64::MIN_POSITIVE], free),
+        shown(&[100.0], free),
+        shown(&[], free),
+    ];
+    expect![[r#"
+        0 20 40 60 80 100
+        60 70 80 90 100
+        0.0 0.1 0.2 0.3
+        60 70 80 90 100
+        0.0 0.2 0.4 0.6 0.8 1.0
+        0.0 0.5 1.0 1.5 2.0 2.5
+        -3.0e-5 -2.0e-5 -1.0e-5 0 1.0e-5 2.0e-5
+        1 2 3
+        200 400 600 800 1000
+        6 7 8
+        1.0e9 1.5e9 2.0e9 2.5e9 3.0e9
+        -1.0 -0.5 0.0 0.5 1.0
+        90 95 100 105 110
+        0.0 0.2 0.4 0.6 0.8 1.0
+    "#]]
+    .assert_eq(&(lines.join("\n") + "\n"));
+}
+
+#[test]
+fn what_is_no_number_leaves_a_gap() {
+    let values = [3.0, 2.0, f64::NAN, 1.5, 1.0, f64::INFINITY, 0.5];
+    let svg = plot(values.iter().zip(0u8..).map(|(&y, x)| (f64::from(x), y)).collect()).svg();
+    check(&svg);
+    // The axes, the diagonal, the name in the legend, and two runs; the last value stands alone.
+    assert_eq!((svg.matches("<polyline").count(), svg.matches("<circle").count()), (5, 5));
+}
+
+#[test]
+fn nothing_to_draw_is_said() {
+    for points in [vec![], vec![(f64::NAN, 1.0)], vec![(0.5, f64::INFINITY)]] {
+        let svg = plot(points).svg();
+        check(&svg);
+        assert_eq!(svg.matches("no values").count(), 1);
+    }
+}
+
+#[test]
+fn level_curves_run_through_the_middle() {
+    let level = Plot { y: Reach::default(), ..plot(vec![(0.0, 4.0), (1.0, 4.0)]) };
+    assert!(level.svg().contains("points=\"46.0,124.0 428.0,124.0\""), "{}", level.svg());
+}
+
+#[test]
+fn styles_beyond_the_colors_are_dashed_and_have_no_dots() {
+    let mut dashed = plot(vec![(0.0, 85.0), (1.0, 95.0)]);
+    dashed.series[0].style = 7;
+    let svg = dashed.svg();
+    assert_eq!((svg.matches("<circle").count(), svg.matches("5 3").count()), (0, 2));
+}
+
+fn any_number() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        -1e3..1e3,
+        Just(f64::NAN),
+        Just(f64::INFINITY),
+        Just(f64::NEG_INFINITY),
+        Just(f64::MAX),
+        Just(f64::MIN_POSITIVE),
+        any::<f64>()
+    ]
+}
+
+proptest! {
+    #[test]
+    fn any_numbers_give_a_well_formed_picture(
+        points in prop::collection::vec((any_number(), any_number()), 0..60),
+        whole in any::<bool>(),
+    ) {
+        let free = Plot { x: Reach { whole, ..Reach::default() }, y: Reach::default(), ..plot(points) };
+        let svg = side_by_side("two", &[free.clone(), free]);
+        check(&svg);
+        prop_assert!(svg.len() < 100_000);
+    }
+}
