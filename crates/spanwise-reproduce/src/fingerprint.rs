@@ -1,11 +1,12 @@
 //! What a cell was made from, as a short text to compare.
 //!
-//! In come resolved settings and data files; out come hashes. Where files lie does not matter, and neither does the version of
-//! the program: reports say which version made which cell.
+//! In come resolved settings, domains and data files; out come hashes. Where files lie does not matter, and neither does the
+//! version of the program: reports say which version made which cell. A built-in domain that has changed does matter.
 
 use crate::error::ReproduceError;
 use crate::grid::{Evaluation, Job, Options};
 use sha2::{Digest, Sha256};
+use spanwise_domains::load::Spec;
 use spanwise_train::{Config, Objective};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -37,7 +38,8 @@ impl Files {
         let mut settings = job.config.clone();
         settings.encoder = encoder(&job.config.encoder);
         settings.data.test = None;
-        let mut hash = Sha256::new().chain_update(settings.to_toml());
+        let mut hash =
+            Sha256::new().chain_update(settings.to_toml()).chain_update(domain(&job.config.domain));
         for path in training_files(&job.config) {
             hash.update(self.hash(&options.data.join(path))?);
         }
@@ -73,6 +75,39 @@ fn encoder(name: &str) -> String {
     short(Sha256::new().chain_update(shape).chain_update(size.to_le_bytes()))
 }
 
+/// A domain by its file and its tables; one that does not load stands for itself, and its cells will say why.
+fn domain(spec: &str) -> String {
+    let Ok(domain) = Spec::parse(spec).load() else { return spec.to_owned() };
+    let mut hash = Sha256::new().chain_update(domain.source());
+    for (path, table) in domain.tables() {
+        hash.update(format!("{path}{:?}{:?}", table.columns, table.rows));
+    }
+    short(hash)
+}
+
 fn short(hash: Sha256) -> String {
     format!("{:x}", hash.finalize()).chars().take(LENGTH).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+    use super::*;
+
+    #[test]
+    fn a_domain_is_told_by_its_content() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str, phrase: &str| {
+            let path = folder.path().join(name);
+            let text = format!(
+                "name = \"tiny\"\ntypes = [\"A\"]\n[root]\ntypes = [\"A\"]\n[constants]\nx = \"A\"\n[lexicon]\nx = \"{phrase}\"\n"
+            );
+            std::fs::write(&path, text).unwrap();
+            domain(path.to_str().unwrap())
+        };
+        assert_eq!(file("one.toml", "ex"), file("two.toml", "ex"));
+        assert_ne!(file("one.toml", "ex"), file("two.toml", "why"));
+        assert_eq!(domain("no such domain"), "no such domain");
+        assert_ne!(domain("geo"), domain("scan"));
+    }
 }
