@@ -1,10 +1,9 @@
-//! New training examples from old ones: a closed fragment of one takes the place of a fragment of the same type in
+//! New training examples from old ones: a closed fragment of one takes the place of a fragment of the same kind in
 //! another, words and program together.
 //!
 //! A fragment is a part of a program that a run of words says completely; the tree of an example tells which
-//! words. Its type is the one that the analysis of the program gives it, so one thing is never put for a set of
-//! things where the types of the domain keep them apart. The part is replaced in the analysis, where it has a
-//! place of its own: a program may hold the same sub-program twice.
+//! words. Its kind is the topmost type above its own; what the finer types forbid is not made. The part is replaced in
+//! the analysis, where it has a place of its own: a program may hold the same sub-program twice.
 
 use hashbrown::{HashMap, HashSet};
 use spanwise_chart::candidates::Candidates;
@@ -108,7 +107,7 @@ pub struct Bank<'a> {
     examples: &'a [Explained],
     limits: Limits,
     fragments: Vec<Fragment>,
-    /// Numbers of fragments, for each kind: a type, named by itself or by one above it.
+    /// Numbers of fragments, for each kind: the topmost type.
     by_kind: Vec<Vec<usize>>,
     kinds: Vec<TypeId>,
     hosts: Vec<Host>,
@@ -304,13 +303,13 @@ impl<'a> Bank<'a> {
     }
 }
 
-/// What each type can be replaced as: itself, but for names and what stands beside them in the forest of types. Where a
-/// name can stand, what is found by a question can stand too ("texas", "the largest state"), and types may tell them apart.
+/// What each type is exchanged as: the type above all of its kind. Finer types say what may stand where, and an exchange that
+/// they forbid is drawn again; but where "texas" can stand, "the largest state" often can too, and where states are told by
+/// their neighbors, they can be told by their rivers. Such exchanges are the compositions that training does not have.
 fn kinds(domain: &Domain) -> Vec<TypeId> {
     let types = domain.types();
-    let above: Vec<TypeId> = domain.classes().iter().filter_map(|class| types.parent(class.ty)).collect();
-    let kind = |ty: TypeId| above.iter().copied().find(|&above| types.is_subtype(ty, above)).unwrap_or(ty);
-    types.ids().map(kind).collect()
+    let top = |ty: TypeId| std::iter::successors(Some(ty), |&ty| types.parent(ty)).last().unwrap_or(ty);
+    types.ids().map(top).collect()
 }
 
 /// The words of an utterance without regard to case and spaces.

@@ -179,15 +179,20 @@ fn whole_commands_are_the_fragments_of_navigation_unless_values_are_wanted() {
         texts
     };
     let commands = texts(&set.run(100, 1, &Limits::default()));
-    // Each of the two commands inside may be any other.
+    // Each of the commands inside may be any other, what is repeated only one that is not.
     assert_eq!(
         commands,
         [
             "jump and run twice",
             "look around right and run twice",
             "run and run twice",
+            "run twice and run twice",
+            "walk left and jump",
             "walk left and jump twice",
+            "walk left and look around right",
             "walk left and look around right twice",
+            "walk left and run",
+            "walk left and walk left",
             "walk left and walk left twice"
         ]
     );
