@@ -19,9 +19,10 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
 /// Why a server did not start, or ended.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// The address cannot be used.
+    #[error("cannot listen on {addr}: {reason}; pick another address with --addr")]
     Bind {
         /// The address.
         addr: SocketAddr,
@@ -29,24 +30,12 @@ pub enum ServeError {
         reason: io::Error,
     },
     /// A model could not be loaded when the server started.
+    #[error("{0}")]
     Model(String),
     /// The system gave no threads, sockets or signals.
+    #[error("the system does not let us serve: {0}")]
     System(io::Error),
 }
-
-impl std::fmt::Display for ServeError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Bind { addr, reason } => {
-                write!(f, "cannot listen on {addr}: {reason}; pick another address with --addr")
-            }
-            Self::Model(reason) => f.write_str(reason),
-            Self::System(reason) => write!(f, "the system does not let us serve: {reason}"),
-        }
-    }
-}
-
-impl std::error::Error for ServeError {}
 
 /// Ends a server, or makes it load its models again, from any thread.
 #[derive(Clone)]
