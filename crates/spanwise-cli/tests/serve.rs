@@ -250,6 +250,7 @@ fn calls_that_cannot_work_are_refused_before_anything_starts() {
     room.run(["serve", "nowhere"]).exits(2).says(["nowhere is not a model"]);
     room.run(["serve", &twice, &twice]).exits(2).says(["two models have the name `a`"]);
     room.run(["serve", lamps(), "--addr", "here"]).exits(2).says(["is no address"]);
+    room.run(["demo", "--quick", "--serve", "--addr", "here"]).exits(2).says(["is no address"]);
     room.run(["serve", lamps(), "--addr", &busy]).exits(2).says(["cannot listen", "--addr"]);
     let call = room.call(["serve", lamps(), "--token-env", "SPANWISE_TEST_TOKEN"]);
     call.env("SPANWISE_TEST_TOKEN", "two words").run().exits(2).says(["holds no token"]);

@@ -105,6 +105,18 @@ impl Utterance {
         &self.text
     }
 
+    /// Where each token stands, in characters of the text. Cost: one pass over the text.
+    #[must_use]
+    pub fn char_ranges(&self) -> Vec<Range<usize>> {
+        let (mut n_chars, mut seen) = (0, 0);
+        let mut place = |byte: usize| {
+            n_chars += self.text[seen..byte].chars().count();
+            seen = byte;
+            n_chars
+        };
+        self.tokens.iter().map(|token| place(token.bytes.start)..place(token.bytes.end)).collect()
+    }
+
     /// The tokens in order.
     #[must_use]
     pub fn tokens(&self) -> &[Token] {
@@ -187,6 +199,16 @@ mod tests {
                 at = token.bytes.end;
             }
             prop_assert!(text[at..].chars().all(|c| c.is_whitespace() || c.is_control()));
+        }
+
+        #[test]
+        fn places_in_characters_cut_out_the_same_words_as_places_in_bytes(text in "\\PC{0,40}") {
+            let utterance = Utterance::new(text.clone());
+            let chars: Vec<char> = text.chars().collect();
+            for (token, place) in utterance.tokens().iter().zip(utterance.char_ranges()) {
+                let word: String = chars[place].iter().collect();
+                prop_assert_eq!(&word, &text[token.bytes.clone()]);
+            }
         }
     }
 }

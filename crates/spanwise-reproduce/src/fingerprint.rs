@@ -7,7 +7,7 @@ use crate::error::ReproduceError;
 use crate::grid::{Evaluation, Job, Options};
 use sha2::{Digest, Sha256};
 use spanwise_domains::load::Spec;
-use spanwise_train::{Config, Objective};
+use spanwise_train::{Config, Objective, domain_hash};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -77,12 +77,7 @@ fn encoder(name: &str) -> String {
 
 /// A domain by its file and its tables; one that does not load stands for itself, and its cells will say why.
 fn domain(spec: &str) -> String {
-    let Ok(domain) = Spec::parse(spec).load() else { return spec.to_owned() };
-    let mut hash = Sha256::new().chain_update(domain.source());
-    for (path, table) in domain.tables() {
-        hash.update(format!("{path}{:?}{:?}", table.columns, table.rows));
-    }
-    short(hash)
+    Spec::parse(spec).load().map_or_else(|_| spec.to_owned(), |domain| domain_hash(&domain))
 }
 
 fn short(hash: Sha256) -> String {

@@ -23,4 +23,4 @@ pub mod tree_f1;
 
 pub use config::{Config, ConfigError, Objective};
 pub use error::TrainError;
-pub use train::{Event, Trained, train};
+pub use train::{Event, Trained, domain_hash, train};

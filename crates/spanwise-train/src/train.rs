@@ -190,15 +190,9 @@ pub(crate) fn optimiser(config: &Config, model: &Model) -> AdamW {
 
 /// What decides the outcome of a run, as a short text to compare.
 fn identity(config: &Config, domain: &Domain, encoder: Option<&Path>, data: &[&[Example]]) -> String {
-    let short = |hash: Sha256| format!("{:x}", hash.finalize()).chars().take(16).collect::<String>();
     let mut settings = Sha256::new();
     // Where the encoder lies does not matter.
     settings.update(Config { encoder: String::new(), ..config.clone() }.to_toml());
-    let mut language = Sha256::new();
-    language.update(domain.source());
-    for (path, table) in domain.tables() {
-        language.update(format!("{path}{:?}{:?}", table.columns, table.rows));
-    }
     let mut examples = Sha256::new();
     for example in data.iter().copied().flatten() {
         examples.update(example.to_json().to_string());
@@ -213,10 +207,24 @@ fn identity(config: &Config, domain: &Domain, encoder: Option<&Path>, data: &[&[
     format!(
         "settings {}, domain {}, data {}, encoder {}",
         short(settings),
-        short(language),
+        domain_hash(domain),
         short(examples),
         short(weights)
     )
+}
+
+/// A domain by its file and its tables, wherever they lie.
+#[must_use]
+pub fn domain_hash(domain: &Domain) -> String {
+    let mut hash = Sha256::new().chain_update(domain.source());
+    for (path, table) in domain.tables() {
+        hash.update(format!("{path}{:?}{:?}", table.columns, table.rows));
+    }
+    short(hash)
+}
+
+fn short(hash: Sha256) -> String {
+    format!("{:x}", hash.finalize()).chars().take(16).collect()
 }
 
 /// A model with fresh or pretrained weights.

@@ -72,6 +72,8 @@ const SHOWN: [usize; 3] = [0, 9, 18];
 
 pub(crate) fn run(args: &Args) -> Result<Done> {
     let started = Instant::now();
+    // A wrong address is said before anything is trained.
+    serve::address(&args.addr)?;
     let mut out = io::stdout().lock();
     if !args.json {
         writeln!(out, "{}", intro())?;

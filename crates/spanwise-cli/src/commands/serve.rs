@@ -158,7 +158,8 @@ fn config(args: &Args) -> Result<Config> {
     Ok(config)
 }
 
-fn address(text: &str) -> Result<SocketAddr> {
+/// Where `HOST:PORT` is.
+pub(super) fn address(text: &str) -> Result<SocketAddr> {
     let wrong = || WrongCall(format!("`{text}` is no address; expected HOST:PORT, such as 127.0.0.1:8080"));
     let mut found = text.to_socket_addrs().map_err(|_| wrong()).context("cannot use --addr")?;
     Ok(found.next().ok_or_else(wrong)?)

@@ -147,20 +147,13 @@ fn alternatives(parser: &Parser, parse: &Parse, context: Option<&Value>) -> Valu
 fn tokens(parser: &Parser, utterance: &Utterance, provenance: &[Provenance]) -> Value {
     let constants = parser.model().domain.constants();
     let text = utterance.text();
-    let (mut n_chars, mut seen) = (0, 0);
-    let mut place = |byte: usize| {
-        n_chars += text[seen..byte].chars().count();
-        seen = byte;
-        n_chars
-    };
     let mut list = Vec::with_capacity(utterance.len());
-    for (at, token) in utterance.tokens().iter().enumerate() {
-        let (start, end) = (place(token.bytes.start), place(token.bytes.end));
+    for (at, (token, place)) in utterance.tokens().iter().zip(utterance.char_ranges()).enumerate() {
         let found = provenance.get(at);
         list.push(json!({
             "text": &text[token.bytes.clone()],
-            "start": start,
-            "end": end,
+            "start": place.start,
+            "end": place.end,
             "constant": found.and_then(|found| found.constant).map(|id| constants[id].name.as_str()),
             "span": found.map(|found| [found.span.start, found.span.end]),
             "probability": found.map(|found| found.probability),

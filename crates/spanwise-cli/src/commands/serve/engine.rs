@@ -208,25 +208,19 @@ impl ModelEngine {
             in_lexicon[found.span.start as usize..found.span.end as usize].fill(true);
         }
         let text = utterance.text();
-        let (mut n_chars, mut seen) = (0, 0);
-        let mut place = |byte: usize| {
-            n_chars += text[seen..byte].chars().count();
-            seen = byte;
-            n_chars
-        };
-        let word = |(at, token): (usize, &spanwise_core::Token)| {
+        let word = |(at, (token, place)): (usize, (&spanwise_core::Token, std::ops::Range<usize>))| {
             let found = provenance.get(at);
             let constant = found.and_then(|found| found.constant);
             Word {
                 text: text[token.bytes.clone()].to_owned(),
-                start: place(token.bytes.start),
-                end: place(token.bytes.end),
+                start: place.start,
+                end: place.end,
                 constant: constant.map(|id| domain.constants()[id].name.clone()),
                 span: found.map(|found| [found.span.start, found.span.end]),
                 probability: found.map(|found| found.probability),
                 in_lexicon: in_lexicon[at],
             }
         };
-        utterance.tokens().iter().enumerate().map(word).collect()
+        utterance.tokens().iter().zip(utterance.char_ranges()).enumerate().map(word).collect()
     }
 }
