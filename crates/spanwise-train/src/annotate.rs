@@ -9,7 +9,9 @@
 //!
 //! Nothing here reads files or knows a predicate by name: phrases and preferences are data of the domain.
 
+use crate::agreement::annotated_example;
 use crate::tree_f1::{LabelledSpans, predicted_tree};
+use rayon::prelude::*;
 use spanwise_chart::candidates::licensed;
 use spanwise_chart::derivable::Cause;
 use spanwise_chart::gold::{GoldChart, Joins};
@@ -19,7 +21,9 @@ use spanwise_chart::semiring::Count;
 use spanwise_chart::{Category, SpanTree};
 use spanwise_core::Utterance;
 use spanwise_domains::data::Example;
-use spanwise_lang::{Annotation, ConstantId, Domain, Kind, Node, Preference, TermId, Terms};
+use spanwise_domains::load::Spec;
+
+use spanwise_lang::{Annotation, ConstantId, Domain, DomainErrors, Kind, Node, Preference, TermId, Terms};
 
 /// An annotated utterance.
 #[derive(Clone, PartialEq, Debug)]
@@ -88,6 +92,21 @@ impl LeftOut {
             }
         }
     }
+}
+
+/// The examples for which the domain's own phrases give a tree, with that tree.
+///
+/// # Errors
+/// Everything that is wrong with the phrases.
+pub(crate) fn trees(
+    spec: &Spec<'_>,
+    domain: &Domain,
+    examples: &[Example],
+) -> Result<Vec<Example>, DomainErrors> {
+    let annotation = spec.annotation(domain)?;
+    let annotator = Annotator::new(domain, &annotation);
+    let annotated = |example: &Example| Some(annotated_example(example, &annotator.example(example).ok()?));
+    Ok(examples.par_iter().filter_map(annotated).collect())
 }
 
 /// Annotates utterances of one domain.

@@ -15,7 +15,7 @@ pub enum Objective {
     HardEm,
     /// The sum over all trees of the gold program under the per-span softmax.
     Marginal,
-    /// The trees that the data gives.
+    /// The trees that the data gives, or that programs and phrases give.
     GoldTrees,
 }
 
@@ -29,7 +29,8 @@ pub struct Data {
     pub dev: Option<PathBuf>,
     /// Examples to report on. Training does not look at them; it only says how to.
     pub test: Option<PathBuf>,
-    /// Examples with gold trees, for the objective `gold-trees`.
+    /// Examples with gold trees, for the objective `gold-trees`; without them, trees are made from the programs, as
+    /// `spanwise data annotate` does.
     pub trees: Option<PathBuf>,
     /// Most training examples, from the start of the file; zero for all.
     pub limit: usize,

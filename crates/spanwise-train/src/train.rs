@@ -1,5 +1,6 @@
 //! Training: from a configuration to a model directory.
 
+use crate::annotate;
 use crate::checkpoint::{self, State};
 use crate::config::{Config, Objective, Training};
 use crate::error::TrainError;
@@ -10,7 +11,7 @@ use sha2::{Digest, Sha256};
 use spanwise_core::Utterance;
 use spanwise_domains::data::{self, Example, write_atomic};
 use spanwise_domains::exec::{self, Executor};
-use spanwise_domains::load::Spec;
+use spanwise_domains::load::{LoadError, Spec};
 use spanwise_lang::{Domain, Terms};
 use spanwise_model::{Labels, LexiconUse, Model, Parser, Search};
 use spanwise_nn::pretrained::{Activation, Architecture, EncoderConfig, Pretrained, PretrainedError};
@@ -118,8 +119,11 @@ pub fn train(
     };
     let mut dev = read(&config.data.dev)?;
     dev.truncate(config.data.dev_limit.max(1));
-    let trees = match config.training.objective {
-        Objective::GoldTrees => read(&config.data.trees)?,
+    let trees = match (config.training.objective, &config.data.trees) {
+        (Objective::GoldTrees, None) => {
+            annotate::trees(&spec, &domain, &examples).map_err(LoadError::Invalid)?
+        }
+        (Objective::GoldTrees, file) => read(file)?,
         _ => Vec::new(),
     };
     let mut terms = domain.new_terms();

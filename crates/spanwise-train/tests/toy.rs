@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use spanwise_domains::data;
+use spanwise_domains::load::Spec;
+use spanwise_train::annotate::Annotator;
 use spanwise_train::evaluate::evaluate;
 use spanwise_train::metrics::{Judge, Report};
 use spanwise_train::{Config, Event, TrainError, Trained, train};
@@ -50,6 +52,28 @@ fn every_way_to_train_with_exact_search_learns_the_toy() {
         let trained = run(&config(settings), out.path(), false, go_on).unwrap();
         assert_eq!(exact_match(&trained, "train.jsonl"), 100.0, "{settings:?}");
     }
+}
+
+#[test]
+fn without_a_file_of_gold_trees_they_are_made_from_the_programs() {
+    let config = config(&["training.objective=gold-trees"]);
+    let spec = Spec::parse(&config.domain);
+    let domain = spec.load().unwrap();
+    let annotation = spec.annotation(&domain).unwrap();
+    let annotator = Annotator::new(&domain, &annotation);
+    let examples = data::read(&Path::new(TOY).join("train.jsonl")).unwrap();
+    let n_annotated = examples.iter().filter(|example| annotator.example(example).is_ok()).count();
+    assert!((20..=35).contains(&n_annotated), "{n_annotated}");
+    let out = tempfile::tempdir().unwrap();
+    let mut n_learned = 0;
+    let trained = run(&config, out.path(), false, |event| {
+        if let Event::Data { n_train, .. } = event {
+            n_learned = n_train;
+        }
+        ControlFlow::Continue(())
+    });
+    assert_eq!(n_learned, n_annotated);
+    assert!(exact_match(&trained.unwrap(), "train.jsonl") >= 90.0);
 }
 
 #[test]

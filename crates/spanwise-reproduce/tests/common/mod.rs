@@ -98,8 +98,7 @@ impl Room {
         let room = Self { options: Options { data, ..Options::default() }, folder, tables, n_at_once: 1 };
         let (row, seed) = ("sbsp-gold-trees".to_owned(), 1);
         for split in &room.tables.splits {
-            let row = if split.domain == "scan" { "spanwise".to_owned() } else { row.clone() };
-            let cell = CellId { row, split: split.name.clone(), seed };
+            let cell = CellId { row: row.clone(), split: split.name.clone(), seed };
             let job = jobs(&room.tables, &[cell], &room.options).unwrap().remove(0);
             let data = &job.config.data;
             let named = [Some(&data.train), data.dev.as_ref(), data.trees.as_ref(), split.trees.as_ref()];
