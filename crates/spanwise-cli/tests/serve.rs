@@ -182,7 +182,14 @@ fn several_models_answer_by_name_and_programs_are_evaluated_where_there_is_an_ex
     let server = Server::start([&lamps, &scan]);
     let model: Value = serde_json::from_str(&server.get("/v1/model?name=moves").1).unwrap();
     assert_eq!((&model["domain"], &model["executor"]), (&json!("scan"), &json!("scan")));
-    assert!(!model["examples"].as_array().unwrap().is_empty());
+    let model: Value = serde_json::from_str(&server.get("/v1/model?name=lamps").1).unwrap();
+    let examples = model["examples"].as_array().unwrap();
+    assert_eq!(examples.len(), 6, "{model}");
+    let trained_on = include_str!("../../spanwise-train/tests/toy/train.jsonl");
+    assert!(
+        examples.iter().all(|text| trained_on.contains(&format!("\"utterance\": {text}"))),
+        "{examples:?}"
+    );
     let program = json!({ "model": "moves", "program": "i_twice ( i_jump ( i_left ) )" });
     assert_eq!(server.post("/v1/execute", &program)["denotation"], "I_TURN_LEFT I_JUMP I_TURN_LEFT I_JUMP");
     let reply = server.post("/v1/parse", &json!({ "model": "moves", "utterance": "jump left" }));
@@ -224,9 +231,11 @@ fn a_model_that_is_written_again_takes_the_place_of_the_old_one() {
         }
     };
     copy(lamps());
+    room.write("model/examples.txt", "light the hall\n\n  blink it  \n");
     let server = Server::start([room.path("model").to_str().unwrap()]);
     let model = || -> Value { serde_json::from_str(&server.get("/v1/model").1).unwrap() };
     assert_eq!(model()["domain"], "lamps");
+    assert_eq!(model()["examples"], json!(["light the hall", "blink it"]));
     room.write("model/model.json", "{");
     server.until(|_| !model()["load_error"].is_null());
     assert_eq!(model()["domain"], "lamps");

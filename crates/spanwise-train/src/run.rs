@@ -30,6 +30,9 @@ const MAX_CACHE: usize = 4 << 30;
 /// Most examples whose trees go into the bank of fragments.
 const MAX_BANK: usize = 2_000;
 
+/// Training utterances that a model shows.
+const N_SAMPLES: usize = 6;
+
 /// A run in progress.
 pub(crate) struct Run<'a> {
     pub(crate) config: &'a Config,
@@ -128,6 +131,7 @@ impl Run<'_> {
         about.insert("config".to_owned(), config);
         about.insert("n_pairs".to_owned(), json!(self.pairs.len()));
         about.insert("dev".to_owned(), Value::Object(dev_columns(&report)));
+        about.insert("examples".to_owned(), json!(samples(&self.pairs)));
         self.model().save(self.out, Value::Object(about))?;
         let model = self.model.take().expect("the model is only away while a parser has it");
         let executor = exec::open(&model.domain, Spec::parse(&self.config.domain).directory())
@@ -362,6 +366,16 @@ impl Run<'_> {
         let rows: Vec<EpochRow> = self.state.metrics.lines().filter_map(epoch_row).collect();
         write_text(&self.out.join("curves.svg"), &curves::svg(&rows))
     }
+}
+
+/// A few training utterances from short to long, to show what can be asked.
+fn samples(pairs: &[Pair]) -> Vec<&str> {
+    let mut texts: Vec<(usize, &str)> =
+        pairs.iter().map(|pair| (pair.utterance.len(), pair.utterance.text())).collect();
+    texts.sort_unstable();
+    texts.dedup();
+    let n = texts.len().min(N_SAMPLES);
+    (0..n).map(|at| texts[(2 * at + 1) * texts.len() / (2 * n)].1).collect()
 }
 
 fn trained_values(model: &Model) -> Spare {

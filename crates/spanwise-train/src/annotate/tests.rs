@@ -3,7 +3,6 @@ use crate::agreement::{Agreement, OtherTrees, annotated_example};
 use crate::tree_f1::{Label, OneTree, gold_leaves, gold_tree};
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
-use rayon::prelude::*;
 use serde_json::json;
 use spanwise_chart::derivation::BestChart;
 use spanwise_chart::lattice::Scores;

@@ -29,9 +29,9 @@ pub(super) struct ModelSource(pub(super) PathBuf);
 impl Source for ModelSource {
     fn load(&self) -> Result<Arc<dyn Engine>, String> {
         let parser = Parser::load(&self.0).map_err(|error| error.to_string())?;
-        let training = training(&self.0);
-        let examples = examples(&self.0, parser.model().domain.name());
-        Ok(Arc::new(ModelEngine { parser, training, examples }))
+        let written = written(&self.0);
+        let examples = examples(&self.0, &written["examples"]);
+        Ok(Arc::new(ModelEngine { parser, training: training(&written), examples }))
     }
 
     /// `model.json` is written last: only when it changes is a new model complete. After a load that failed, any of the
@@ -51,11 +51,15 @@ impl Source for ModelSource {
     }
 }
 
-/// What `model.json` says about training, without names of files.
-fn training(directory: &Path) -> Value {
+/// What `model.json` says about training.
+fn written(directory: &Path) -> Value {
     let text = fs::read_to_string(directory.join("model.json")).unwrap_or_default();
-    let written: Value = serde_json::from_str(&text).unwrap_or_default();
-    let training = &written["training"];
+    let mut all: Value = serde_json::from_str(&text).unwrap_or_default();
+    all["training"].take()
+}
+
+/// What is told of training: no names of files.
+fn training(training: &Value) -> Value {
     let config = &training["config"]["training"];
     json!({
         "n_pairs": training["n_pairs"],
@@ -65,39 +69,14 @@ fn training(directory: &Path) -> Value {
     })
 }
 
-/// Utterances to try: the lines of `examples.txt` in the model directory, or ours for the built-in domains.
-fn examples(directory: &Path, domain: &str) -> Vec<String> {
+/// Utterances to try: the lines of `examples.txt` in the model directory, or some that it was trained on.
+fn examples(directory: &Path, trained_on: &Value) -> Vec<String> {
     let own = fs::read_to_string(directory.join("examples.txt")).unwrap_or_default();
-    let lines = own.lines().map(str::trim).filter(|line| !line.is_empty() && line.len() <= MAX_EXAMPLE);
-    let own: Vec<String> = lines.take(MAX_EXAMPLES).map(str::to_owned).collect();
-    if !own.is_empty() {
-        return own;
-    }
-    let known: &[&str] = match domain {
-        "geo" => &[
-            "what states border texas",
-            "what is the capital of the state with the largest population",
-            "how many rivers run through colorado",
-            "what is the longest river in the states that border nebraska",
-            "which state has the most cities",
-            "how high is the highest point in montana",
-        ],
-        "clevr" => &[
-            "How many red things are there?",
-            "What color is the cube to the right of the small metal ball?",
-            "Are there more cylinders than blue things?",
-            "Is there a sphere of the same size as the green cube?",
-            "What is the material of the big thing behind the yellow cylinder?",
-        ],
-        "scan" => &[
-            "walk left twice",
-            "jump around right and look thrice",
-            "run opposite left after walk twice",
-            "turn around left twice and jump right",
-        ],
-        _ => &[],
-    };
-    known.iter().map(|&example| example.to_owned()).collect()
+    let usable = |text: &&str| !text.is_empty() && text.len() <= MAX_EXAMPLE;
+    let own: Vec<&str> = own.lines().map(str::trim).filter(usable).collect();
+    let trained_on = trained_on.as_array().into_iter().flatten().filter_map(Value::as_str).filter(usable);
+    let shown = if own.is_empty() { trained_on.collect() } else { own };
+    shown.into_iter().take(MAX_EXAMPLES).map(str::to_owned).collect()
 }
 
 struct ModelEngine {
