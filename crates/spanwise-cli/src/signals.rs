@@ -20,8 +20,7 @@ pub(crate) fn leave() {
 
 /// From now on, an interrupt stops all external executors before it ends the command.
 pub(crate) fn stop_executors() {
-    // Fails where signals are ignored on purpose (`nohup`), and then they should stay so.
-    let _ = ctrlc::try_set_handler(|| {
+    on_interrupt(|| {
         if !LEFT.load(Ordering::Relaxed) {
             external::stop_all();
             std::process::exit(INTERRUPTED);
@@ -33,11 +32,52 @@ pub(crate) fn stop_executors() {
 pub(crate) fn stop_flag() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     let raised = Arc::clone(&flag);
-    let _ = ctrlc::try_set_handler(move || {
+    on_interrupt(move || {
         if !LEFT.load(Ordering::Relaxed) && raised.swap(true, Ordering::Relaxed) {
             external::stop_all();
             std::process::exit(INTERRUPTED);
         }
     });
     flag
+}
+
+/// Runs an action on every signal that asks us to end. Only the first caller is heard. Each signal counts for itself: a shell
+/// makes what it runs in the background ignore Ctrl-C, and `nohup` what it runs ignore the end of the terminal; these
+/// stay ignored, while a request to terminate is still obeyed.
+#[cfg(unix)]
+fn on_interrupt(action: impl Fn() + Send + 'static) {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    static TAKEN: AtomicBool = AtomicBool::new(false);
+    if TAKEN.swap(true, Ordering::Relaxed) {
+        return;
+    }
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    // Where the system does not tell, the signal that is ignored most often is left alone.
+    let ignored = ignored_signals(&status).unwrap_or(1 << (SIGHUP - 1));
+    let watched = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
+    if let Ok(mut signals) = signal_hook::iterator::Signals::new(watched) {
+        std::thread::spawn(move || signals.forever().for_each(|_| action()));
+    }
+}
+
+/// Elsewhere an interrupt ends the command, as the system does it.
+#[cfg(not(unix))]
+fn on_interrupt(_: impl Fn() + Send + 'static) {}
+
+/// The signals that a process ignores, a bit for each, from what Linux tells of the process.
+#[cfg(unix)]
+fn ignored_signals(status: &str) -> Option<u64> {
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
+    u64::from_str_radix(mask.trim(), 16).ok()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mask_of_ignored_signals_is_read() {
+        assert_eq!(ignored_signals("Name:\tx\nSigBlk:\t01\nSigIgn:\t0000000000001002\n"), Some(0x1002));
+        assert_eq!(ignored_signals("Name:\tx\n"), None);
+    }
 }

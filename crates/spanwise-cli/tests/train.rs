@@ -128,6 +128,24 @@ fn an_interrupt_ends_a_run_that_can_be_continued() {
 }
 
 #[test]
+fn a_run_in_the_background_of_a_script_obeys_a_request_to_terminate() {
+    let room = Room::with_toy();
+    // What a shell without job control does for `spanwise train .. &`.
+    let background = "trap '' INT; exec \"$SPANWISE\" train run.toml --out run";
+    let mut child = room.shell(background).spawn();
+    if !reaches_a_checkpoint(&room, &mut child) {
+        panic!("the run ended before its first checkpoint");
+    }
+    signal(&child, "INT");
+    signal(&child, "TERM");
+    let code = wait(&mut child);
+    let mut stderr = String::new();
+    std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut stderr).unwrap();
+    assert_eq!(code, Some(1), "{stderr}");
+    assert!(stderr.contains("continue with --resume"), "{stderr}");
+}
+
+#[test]
 fn a_full_disk_leaves_the_checkpoint_before_it() {
     let room = Room::with_toy();
     let whole = undisturbed(&room);

@@ -74,6 +74,8 @@ pub struct Training {
     pub augment_from: usize,
     /// Recombined examples for each real one.
     pub augment_share: f32,
+    /// Of how many exchanges the rarest composition is made, when examples are recombined; one for any.
+    pub augment_choices: usize,
     /// What a recombined example counts.
     pub augment_weight: f32,
     /// How many of the last epochs are averaged; one for the last alone.
@@ -98,6 +100,7 @@ impl Default for Training {
             frozen_layers: 3,
             augment_from: 2,
             augment_share: 1.0,
+            augment_choices: 1,
             augment_weight: 1.0,
             average_epochs: 1,
             patience: 0,

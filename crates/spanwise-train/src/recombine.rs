@@ -12,7 +12,7 @@ use spanwise_chart::gold_tree::GoldTree;
 use spanwise_chart::grammar::Grammar;
 use spanwise_chart::{Category, SpanTree};
 use spanwise_core::{Idx, Span, Utterance};
-use spanwise_lang::{Analysis, Domain, Kind, Node, TermId, Terms, TypeId};
+use spanwise_lang::{Analysis, ConstantId, Domain, Kind, Node, TermId, Terms, TypeId};
 
 /// How many draws one new example may cost: some are too long, some exist already.
 const MAX_DRAWS: usize = 50;
@@ -42,13 +42,36 @@ pub struct Limits {
     /// Whether a value is a fragment too: a term of a type of which there is nothing but single predicates, such
     /// as a colour or a direction.
     pub values: bool,
+    /// Of how many exchanges the rarest one is made; one for any. Rare is what puts a function below another one under which
+    /// few examples have it.
+    pub choices: usize,
+}
+
+impl Limits {
+    /// The limits for recombining some examples: the default ones, or as much as all but one in a hundred of them have.
+    #[must_use]
+    pub fn of(domain: &Domain, terms: &Terms, examples: &[Explained]) -> Self {
+        let most = |mut sizes: Vec<usize>| {
+            sizes.sort_unstable();
+            sizes.get(sizes.len().saturating_sub(1 + sizes.len() / 100)).copied().unwrap_or_default()
+        };
+        let words = examples.iter().map(|example| example.utterance.len()).collect();
+        let analyses = examples.iter().filter_map(|example| domain.analyze(terms, example.program).ok());
+        let constants = analyses.map(|analysis| count_constants(&analysis)[0]).collect();
+        let least = Self::default();
+        Self {
+            max_words: least.max_words.max(most(words)),
+            max_constants: least.max_constants.max(most(constants)),
+            ..least
+        }
+    }
 }
 
 impl Default for Limits {
     fn default() -> Self {
         let articles = ["the", "a", "an"].map(str::to_owned).into();
         let nouns = ["thing", "things", "object", "objects"].map(str::to_owned).into();
-        Self { max_words: 20, max_constants: 11, articles, nouns, values: false }
+        Self { max_words: 20, max_constants: 11, articles, nouns, values: false, choices: 1 }
     }
 }
 
@@ -75,13 +98,15 @@ struct Fragment {
     is_name: bool,
     term: TermId,
     n_constants: usize,
+    /// Its functions, each once.
+    functions: Vec<ConstantId>,
     kind: TypeId,
     /// Its number among the fragments of its kind.
     rank: usize,
 }
 
 /// A place in an example where a fragment stands.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Place {
     /// The node of the analysis.
     node: usize,
@@ -89,6 +114,8 @@ struct Place {
     words: Span,
     has_article: bool,
     fragment: usize,
+    /// The functions above it.
+    above: Vec<ConstantId>,
 }
 
 /// An example, taken apart.
@@ -111,6 +138,8 @@ pub struct Bank<'a> {
     by_kind: Vec<Vec<usize>>,
     kinds: Vec<TypeId>,
     hosts: Vec<Host>,
+    /// In how many examples the second function stands somewhere below the first.
+    nested: HashMap<(ConstantId, ConstantId), usize>,
     /// The utterances that must not come out, without regard to case and spaces.
     known: HashSet<String>,
 }
@@ -122,7 +151,8 @@ impl<'a> Bank<'a> {
         let known = examples.iter().map(|example| whole(&example.utterance)).collect();
         let by_kind = vec![Vec::new(); domain.types().len()];
         let (fragments, hosts, kinds) = (Vec::new(), Vec::new(), kinds(domain));
-        let mut bank = Self { domain, examples, limits, fragments, by_kind, kinds, hosts, known };
+        let nested = HashMap::new();
+        let mut bank = Self { domain, examples, limits, fragments, by_kind, kinds, hosts, nested, known };
         let is_value = value_types(domain);
         let mut numbers = HashMap::new();
         for number in 0..examples.len() {
@@ -152,6 +182,11 @@ impl<'a> Bank<'a> {
             return None;
         }
         let n_constants = count_constants(&analysis);
+        let (above, below) = functions(self.domain, &analysis);
+        let pairs = (0..above.len()).flat_map(|node| product(&above[node], &below[node]));
+        for pair in pairs.collect::<HashSet<_>>() {
+            *self.nested.entry(pair).or_default() += 1;
+        }
         let is_crossed = crossed(&analysis, &built);
         let said = words(&example.tree.tree);
         let mut places = Vec::new();
@@ -181,6 +216,7 @@ impl<'a> Bank<'a> {
                     is_name: self.domain.class_of(terms, term).is_some(),
                     term,
                     n_constants: n_constants[node],
+                    functions: below[node].clone(),
                     kind,
                     rank: alike.len() - 1,
                 });
@@ -188,7 +224,8 @@ impl<'a> Bank<'a> {
             });
             // Of the whole nothing would be left but words without meaning.
             if node > 0 {
-                places.push(Place { node, words: with_article, has_article: article.is_some(), fragment });
+                let (has_article, above) = (article.is_some(), above[node].clone());
+                places.push(Place { node, words: with_article, has_article, fragment, above });
             }
         }
         Some(Host { example: number, n_constants: n_constants[0], analysis, places })
@@ -234,13 +271,10 @@ impl<'a> Bank<'a> {
             if found.len() == n {
                 break;
             }
-            let host = &self.hosts[random.below(self.hosts.len())];
-            let place = host.places[random.below(host.places.len())];
+            let drawn = (0..self.limits.choices.max(1)).map(|_| self.draw(&mut random));
+            let rarest = drawn.min_by_key(|(_, place, new)| self.precedents(place, new));
+            let (host, place, new) = rarest.expect("one is drawn at least");
             let old = &self.fragments[place.fragment];
-            // Any fragment of the kind but the one that stands there.
-            let alike = &self.by_kind[old.kind.index()];
-            let drawn = random.below(alike.len() - 1);
-            let new = &self.fragments[alike[drawn + usize::from(drawn >= old.rank)]];
             let n_words = self.examples[host.example].utterance.len() - place.words.len() + new.n_words;
             let n_constants = host.n_constants - old.n_constants + new.n_constants;
             if n_words > self.limits.max_words || n_constants > self.limits.max_constants {
@@ -262,6 +296,22 @@ impl<'a> Bank<'a> {
         found
     }
 
+    /// A place and another fragment for it, of the kind of the one that stands there.
+    fn draw(&self, random: &mut SplitMix) -> (&Host, &Place, &Fragment) {
+        let host = &self.hosts[random.below(self.hosts.len())];
+        let place = &host.places[random.below(host.places.len())];
+        let old = &self.fragments[place.fragment];
+        let alike = &self.by_kind[old.kind.index()];
+        let drawn = random.below(alike.len() - 1);
+        (host, place, &self.fragments[alike[drawn + usize::from(drawn >= old.rank)]])
+    }
+
+    /// In how many examples the functions of a fragment stand below those above a place: of the pair that is rarest.
+    fn precedents(&self, place: &Place, new: &Fragment) -> usize {
+        let known = |pair: (ConstantId, ConstantId)| self.nested.get(&pair).copied().unwrap_or(0);
+        product(&place.above, &new.functions).map(known).min().unwrap_or(usize::MAX)
+    }
+
     /// The program of a host with another term at a node.
     fn program(&self, terms: &mut Terms, host: &Host, node: usize, term: TermId) -> Option<TermId> {
         let body = build(self.domain, terms, &host.analysis, Some((node, term)))?[0];
@@ -270,7 +320,7 @@ impl<'a> Bank<'a> {
 
     /// The text of a host with another fragment at a place. Where neither is a name, the article remains as it was:
     /// `the longest river`, not `the longest the river in texas`.
-    fn text(&self, host: &Host, place: Place, new: &Fragment) -> String {
+    fn text(&self, host: &Host, place: &Place, new: &Fragment) -> String {
         let utterance = &self.examples[host.example].utterance;
         let tokens = utterance.tokens();
         let (first, last) = (&tokens[place.words.start as usize], &tokens[place.words.end as usize - 1]);
@@ -364,6 +414,36 @@ fn value_types(domain: &Domain) -> Vec<bool> {
     }
     domain.accumulator_types().iter().for_each(|types| is_value[types.result.index()] = false);
     is_value
+}
+
+/// For each node of an analysis the functions above it, and those in its subtree, each once and in order. What has no
+/// arguments, and an accumulator, is no function.
+fn functions(domain: &Domain, analysis: &Analysis) -> (Vec<Vec<ConstantId>>, Vec<Vec<ConstantId>>) {
+    let own = |node: &Node| match node {
+        Node::Constant { constant, frame, .. } if !domain.frame(*frame).slots.is_empty() => Some(*constant),
+        _ => None,
+    };
+    let n = analysis.nodes.len();
+    let (mut above, mut below) = (vec![Vec::new(); n], vec![Vec::new(); n]);
+    for (at, node) in analysis.nodes.iter().enumerate() {
+        let mut path: Vec<ConstantId> = above[at].iter().copied().chain(own(node)).collect();
+        path.sort_unstable();
+        path.dedup();
+        node.children().for_each(|child| above[child].clone_from(&path));
+    }
+    for (at, node) in analysis.nodes.iter().enumerate().rev() {
+        let mut all: Vec<ConstantId> = own(node).into_iter().collect();
+        node.children().for_each(|child| all.extend(&below[child]));
+        all.sort_unstable();
+        all.dedup();
+        below[at] = all;
+    }
+    (above, below)
+}
+
+/// All pairs.
+fn product(above: &[ConstantId], below: &[ConstantId]) -> impl Iterator<Item = (ConstantId, ConstantId)> {
+    above.iter().flat_map(|&a| below.iter().map(move |&b| (a, b)))
 }
 
 /// For each node of an analysis, the number of constants in its subtree.

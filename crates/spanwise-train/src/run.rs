@@ -238,7 +238,9 @@ impl Run<'_> {
         }
         let explained = self.explain(&chosen);
         let model = self.model.as_ref().expect("the model is only away while a parser has it");
-        let mut bank = Bank::new(&model.domain, &mut self.terms, &explained, Limits::default());
+        let limits = Limits::of(&model.domain, &self.terms, &explained);
+        let limits = Limits { choices: self.config.training.augment_choices, ..limits };
+        let mut bank = Bank::new(&model.domain, &mut self.terms, &explained, limits);
         bank.exclude(self.pairs.iter().map(|pair| &pair.utterance));
         let candidates = model.settings.candidates();
         bank.recombine(&model.grammar, &candidates, &mut self.terms, n, random.next())

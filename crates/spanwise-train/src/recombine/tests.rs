@@ -382,3 +382,86 @@ fn nothing_comes_from_nothing() {
     let bank = Bank::new(&set.domain, &mut set.terms, &set.examples, Limits::default());
     assert!(!bank.is_empty() && bank.len() == 1);
 }
+
+#[test]
+fn limits_grow_with_the_examples_but_not_with_the_longest_one() {
+    let mut set = Set::new(load::load("scan").unwrap());
+    for _ in 0..200 {
+        assert!(set.add("walk left", "i_walk ( i_left )"));
+    }
+    assert_eq!(Limits::of(&set.domain, &set.terms, &set.examples), Limits::default());
+    let long = Utterance::new(["walk"; 30].join(" "));
+    set.examples[0].utterance = long.clone();
+    set.examples[1].utterance = long.clone();
+    assert_eq!(Limits::of(&set.domain, &set.terms, &set.examples).max_words, Limits::default().max_words);
+    set.examples[2].utterance = long;
+    assert_eq!(Limits::of(&set.domain, &set.terms, &set.examples).max_words, 30);
+    assert_eq!(Limits::of(&set.domain, &set.terms, &[]), Limits::default());
+}
+
+/// In how many examples some function stands below another, counted on the text of programs: a name before a bracket that
+/// is still open stands above.
+fn nested_by_text(set: &Set, above: &str, below: &str) -> usize {
+    let is_nested = |example: &&Explained| {
+        let text = set.terms.display(example.program).to_string();
+        let mut open: Vec<&str> = Vec::new();
+        let (mut name, mut found) = ("", false);
+        for word in text.split_inclusive(['(', ')', ',']) {
+            let (word, sign) = word.split_at(word.len() - 1);
+            if !word.trim().is_empty() {
+                name = word.trim();
+            }
+            match sign {
+                "(" => {
+                    found |= name == below && open.contains(&above);
+                    open.push(name);
+                }
+                ")" => drop(open.pop()),
+                _ => {}
+            }
+        }
+        found
+    };
+    set.examples.iter().filter(is_nested).count()
+}
+
+#[test]
+fn functions_below_functions_are_counted_as_the_text_of_programs_has_them() {
+    let Some(mut set) = Set::read("clevr", "clevr/train.jsonl", 300) else { return };
+    let bank = Bank::new(&set.domain, &mut set.terms, &set.examples, Limits::default());
+    let nested = bank.nested.clone();
+    let names = ["count", "exist", "query", "relate", "relate_attribute_equal", "union", "intersect"];
+    let mut n_seen = 0;
+    for above in names {
+        for below in names {
+            let id = |name: &str| {
+                let mut all = set.domain.constants().iter_enumerated();
+                all.find(|(_, constant)| constant.name == name).unwrap().0
+            };
+            let counted = nested.get(&(id(above), id(below))).copied().unwrap_or(0);
+            assert_eq!(counted, nested_by_text(&set, above, below), "{below} below {above}");
+            n_seen += usize::from(counted > 0);
+        }
+    }
+    assert!(n_seen > 8, "{n_seen}");
+}
+
+#[test]
+fn of_several_exchanges_the_one_with_the_rarest_composition_is_made() {
+    let Some(mut set) = Set::read("clevr", "clevr/train.jsonl", 300) else { return };
+    let mut share_of_new = |choices: usize| {
+        let limits = Limits { choices, ..Limits::of(&set.domain, &set.terms, &set.examples) };
+        let found = set.run(300, 3, &limits);
+        check(&set, &found, &limits);
+        let bank = Bank::new(&set.domain, &mut set.terms, &set.examples, limits);
+        let is_new = |new: &&Recombined| {
+            let analysis = set.domain.analyze(&set.terms, new.program).unwrap();
+            let (above, below) = functions(&set.domain, &analysis);
+            let mut pairs = (0..above.len()).flat_map(|node| product(&above[node], &below[node]));
+            pairs.any(|pair| !bank.nested.contains_key(&pair))
+        };
+        found.iter().filter(is_new).count() as f64 / found.len() as f64
+    };
+    let (any, rare) = (share_of_new(1), share_of_new(8));
+    assert!(rare > 1.5 * any && rare > 0.5, "{any} {rare}");
+}
