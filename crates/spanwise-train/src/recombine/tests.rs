@@ -141,7 +141,7 @@ fn a_fragment_put_for_itself_changes_nothing() {
             let example = &set.examples[host.example];
             for place in &host.places {
                 let same = &bank.fragments[place.fragment];
-                let text = Utterance::new(bank.text(host, *place, same));
+                let text = Utterance::new(bank.text(host, place, same));
                 assert_eq!(whole(&text), whole(&example.utterance), "{name}");
                 let program = bank.program(&mut set.terms, host, place.node, same.term);
                 assert_eq!(program, Some(example.program), "{name}");
@@ -403,7 +403,8 @@ fn limits_grow_with_the_examples_but_not_with_the_longest_one() {
 /// is still open stands above.
 fn nested_by_text(set: &Set, above: &str, below: &str) -> usize {
     let is_nested = |example: &&Explained| {
-        let text = set.terms.display(example.program).to_string();
+        // `state(all)` is a word of its own, without an argument.
+        let text = set.terms.display(example.program).to_string().replace(' ', "").replace("(all)", "");
         let mut open: Vec<&str> = Vec::new();
         let (mut name, mut found) = ("", false);
         for word in text.split_inclusive(['(', ')', ',']) {
@@ -427,10 +428,12 @@ fn nested_by_text(set: &Set, above: &str, below: &str) -> usize {
 
 #[test]
 fn functions_below_functions_are_counted_as_the_text_of_programs_has_them() {
-    let Some(mut set) = Set::read("clevr", "clevr/train.jsonl", 300) else { return };
+    // A domain whose constants are written as they are called.
+    let Some(mut set) = Set::read("geo", "geo/splits/train.json", 540) else { return };
     let bank = Bank::new(&set.domain, &mut set.terms, &set.examples, Limits::default());
     let nested = bank.nested.clone();
-    let names = ["count", "exist", "query", "relate", "relate_attribute_equal", "union", "intersect"];
+    let names =
+        ["state", "city", "river", "loc_1", "loc_2", "next_to_2", "longest", "capital", "population_1"];
     let mut n_seen = 0;
     for above in names {
         for below in names {
