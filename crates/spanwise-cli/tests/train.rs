@@ -109,6 +109,15 @@ fn a_run_that_is_killed_at_any_moment_continues_to_the_same_bytes() {
     assert!(whole == result(&room, "run"));
 }
 
+/// Checks how a run ends that was asked to stop.
+fn stops_and_can_be_continued(mut child: std::process::Child) {
+    let code = wait(&mut child);
+    let mut stderr = String::new();
+    std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut stderr).unwrap();
+    assert_eq!(code, Some(1), "{stderr}");
+    assert!(stderr.contains("of 12 epochs; continue with --resume"), "{stderr}");
+}
+
 #[test]
 fn an_interrupt_ends_a_run_that_can_be_continued() {
     let room = Room::with_toy();
@@ -118,11 +127,7 @@ fn an_interrupt_ends_a_run_that_can_be_continued() {
         panic!("the run ended before its first checkpoint");
     }
     signal(&child, "INT");
-    let code = wait(&mut child);
-    let mut stderr = String::new();
-    std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut stderr).unwrap();
-    assert_eq!(code, Some(1), "{stderr}");
-    assert!(stderr.contains("of 12 epochs; continue with --resume"), "{stderr}");
+    stops_and_can_be_continued(child);
     room.run(["train", "run.toml", "--out", "run", "--resume"]).exits(0).says(["continuing after epoch"]);
     assert!(whole == result(&room, "run"));
 }
@@ -138,11 +143,7 @@ fn a_run_in_the_background_of_a_script_obeys_a_request_to_terminate() {
     }
     signal(&child, "INT");
     signal(&child, "TERM");
-    let code = wait(&mut child);
-    let mut stderr = String::new();
-    std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut stderr).unwrap();
-    assert_eq!(code, Some(1), "{stderr}");
-    assert!(stderr.contains("continue with --resume"), "{stderr}");
+    stops_and_can_be_continued(child);
 }
 
 #[test]
