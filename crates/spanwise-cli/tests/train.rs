@@ -248,6 +248,7 @@ fn settings_that_are_wrong_are_named_with_what_was_expected() {
         ("domain.name=x", "`domain` is not a section"),
         ("training.epochs=0", "must be at least 1"),
         ("training.dropout=1.5", "`training.dropout` must be"),
+        ("training.augment_choices=0", "must be from 1 to 1000"),
         ("compact.heads=3", "`compact.heads` must divide"),
         ("training.objective=marginal", "needs `model.search"),
     ] {

@@ -316,6 +316,9 @@ impl Config {
         if epochs == 0 || batch == 0 {
             return conflict("`training.epochs` and `training.batch` must be at least 1");
         }
+        if !(1..=1_000).contains(&self.training.augment_choices) {
+            return conflict("`training.augment_choices` must be from 1 to 1000");
+        }
         if !(0.0..1.0).contains(&dropout) {
             return conflict("`training.dropout` must be at least 0 and below 1");
         }
