@@ -110,7 +110,7 @@ fn a_run_that_is_killed_at_any_moment_continues_to_the_same_bytes() {
 }
 
 /// Checks how a run ends that was asked to stop.
-fn stops_and_can_be_continued(mut child: std::process::Child) {
+fn stops_and_can_be_continued(mut child: Child) {
     let code = wait(&mut child);
     let mut stderr = String::new();
     std::io::Read::read_to_string(&mut child.stderr.take().unwrap(), &mut stderr).unwrap();
