@@ -49,6 +49,22 @@ fn trees_that_the_leaves_decide_are_counted_on_their_own() {
 }
 
 #[test]
+fn trees_over_word_pieces_are_read_with_the_tokenizer_that_made_them() {
+    let room = Room::new();
+    let span = |first: usize, last: usize, name: &str| json!({"span": [first, last], "type": name});
+    let tree = json!({"utterance": "walk thrice", "program": "i_thrice ( i_walk )",
+        "gold_spans": [span(0, 2, "span"), span(0, 0, "i_walk"), span(1, 2, "i_thrice")]});
+    room.write("trees.jsonl", format!("{tree}\n"));
+    room.write("pieces/vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nwalk\nthr\n##ice\n");
+    let without = room.run(["eval", scan(), "trees.jsonl", "--json"]).exits(0).json();
+    assert_eq!(without["n_trees"], 0, "words of the model are no pieces: {without}");
+    let with = room.run(["eval", scan(), "trees.jsonl", "--pieces", "pieces", "--json"]).exits(0).json();
+    assert_eq!((&with["n_trees"], &with["tree_f1"]), (&json!(1), &json!(100.0)), "{with}");
+    let wrong = room.run(["eval", scan(), "trees.jsonl", "--pieces", "nowhere"]).exits(2);
+    assert!(wrong.stderr.contains("nowhere"), "{}", wrong.stderr);
+}
+
+#[test]
 fn eval_gives_every_number_of_the_contract_and_they_fit_together() {
     let room = Room::new();
     // The last one has another program with the same actions, and one is nonsense to the model.

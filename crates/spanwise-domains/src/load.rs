@@ -142,6 +142,12 @@ impl<'a> Spec<'a> {
         }
     }
 
+    /// The file of those phrases, where the domain is built in.
+    #[must_use]
+    pub fn annotation_source(&self) -> Option<&'static str> {
+        find_builtin(self.name).map(|builtin| builtin.annotation)
+    }
+
     /// Loads every type system of the file, if the spec names none.
     ///
     /// # Errors

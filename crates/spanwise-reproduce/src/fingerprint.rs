@@ -40,6 +40,10 @@ impl Files {
         settings.data.test = None;
         let mut hash =
             Sha256::new().chain_update(settings.to_toml()).chain_update(domain(&job.config.domain));
+        if job.config.training.objective == Objective::GoldTrees && job.config.data.trees.is_none() {
+            // Trees are made with phrases that the domain's file does not have.
+            hash.update(Spec::parse(&job.config.domain).annotation_source().unwrap_or_default());
+        }
         for path in training_files(&job.config) {
             hash.update(self.hash(&options.data.join(path))?);
         }
@@ -57,6 +61,9 @@ impl Files {
         hash.update(format!("{:?}", evaluation.limit));
         for path in [Some(&evaluation.test), evaluation.trees.as_ref()].into_iter().flatten() {
             hash.update(self.hash(&options.data.join(path))?);
+        }
+        if let Some(pieces) = &evaluation.pieces {
+            hash.update(encoder(&pieces.display().to_string()));
         }
         Ok(short(hash))
     }

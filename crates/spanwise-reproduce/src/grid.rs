@@ -110,6 +110,8 @@ pub struct Options {
     pub data: PathBuf,
     /// The encoder instead of the pretrained one that a preset names.
     pub encoder: Option<String>,
+    /// A folder with the tokenizer whose word-pieces released trees count, for models that have no word-pieces.
+    pub pieces: Option<PathBuf>,
     /// A few examples, one epoch, the compact encoder.
     pub quick: bool,
     /// Keep the weights of all seeds, not of the first alone.
@@ -144,6 +146,8 @@ pub struct Evaluation {
     pub test: PathBuf,
     /// The test set with gold trees.
     pub trees: Option<PathBuf>,
+    /// Whose word-pieces those trees count, where it is not the model's tokenizer.
+    pub pieces: Option<PathBuf>,
     /// Most examples that are looked at.
     pub limit: Option<usize>,
 }
@@ -170,10 +174,13 @@ pub fn jobs(tables: &Tables, cells: &[CellId], options: &Options) -> Result<Vec<
             }
         }
         let home = sharing.first().copied().unwrap_or(split);
+        let trees = split.trees.clone().filter(|_| row.trees);
+        let needs_pieces = trees.is_some() && resolved.config.encoder == COMPACT;
         let evaluation = Evaluation {
             cell: cell.clone(),
             test: resolved.config.data.test.clone().unwrap_or_default(),
-            trees: split.trees.clone().filter(|_| row.trees),
+            trees,
+            pieces: options.pieces.clone().filter(|_| needs_pieces),
             limit: options.quick.then_some(QUICK_TEST),
         };
         let is_same = |job: &&mut Job| job.row == row.name && job.home == home.name && job.seed == cell.seed;

@@ -274,10 +274,11 @@ impl Workshop<'_> {
             ..Record::default()
         };
         let predictions = folder.join("predictions.jsonl");
-        let test = Test { file: &evaluation.test, predictions: Some(&predictions), limit: evaluation.limit };
+        let limit = evaluation.limit;
+        let test = Test { file: &evaluation.test, predictions: Some(&predictions), pieces: None, limit };
         record.eval = self.measure(job, &folder, &test, &mut record)?;
         if let Some(file) = &evaluation.trees {
-            let test = Test { file, predictions: None, limit: evaluation.limit };
+            let test = Test { file, predictions: None, pieces: evaluation.pieces.as_deref(), limit };
             record.trees = self.measure(job, &folder, &test, &mut record)?;
         }
         self.store.write_json(&folder.join("eval.json"), &record.eval)?;
@@ -298,6 +299,7 @@ impl Workshop<'_> {
             vec!["eval".to_owned(), text(&self.home(job)), text(&self.options.data.join(test.file))];
         args.extend(test.limit.into_iter().flat_map(|n| ["--limit".to_owned(), n.to_string()]));
         args.extend(test.predictions.into_iter().flat_map(|path| ["--predictions".to_owned(), text(path)]));
+        args.extend(test.pieces.into_iter().flat_map(|path| ["--pieces".to_owned(), text(path)]));
         args.push("--json".to_owned());
         record.commands.push(shown(&args));
         let Ran { stdout, seconds, peak_bytes } =
@@ -345,6 +347,7 @@ impl Workshop<'_> {
 struct Test<'a> {
     file: &'a Path,
     predictions: Option<&'a Path>,
+    pieces: Option<&'a Path>,
     limit: Option<usize>,
 }
 

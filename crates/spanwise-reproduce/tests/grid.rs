@@ -160,6 +160,16 @@ fn an_encoder_replaces_pretrained_ones_only() {
 }
 
 #[test]
+fn released_trees_are_read_with_word_pieces_where_the_model_has_none() {
+    let options = Options { pieces: Some("encoders/e".into()), ..Options::default() };
+    let pieces = |row: &str, split: &str| job(row, split, &options).evaluations[0].pieces.clone();
+    assert_eq!(pieces("spanwise", "scan-iid"), options.pieces);
+    assert_eq!(pieces("spanwise", "scan-length"), None, "there are no trees");
+    assert_eq!(pieces("names-only", "scan-iid"), None, "a row without trees");
+    assert_eq!(pieces("spanwise", "geo-iid"), None, "the encoder has word-pieces");
+}
+
+#[test]
 fn arguments_of_a_job_give_its_settings() {
     let options = Options { data: "data".into(), encoder: Some("e".to_owned()), ..Options::default() };
     let args = job("sbsp-no-lexicon", "geo-iid", &options).train.join(" ");

@@ -47,6 +47,8 @@ pub struct Found {
     pub posterior: f64,
     /// How probable it is that the utterance is one for this domain.
     pub in_domain: f64,
+    /// The words that make the utterance look foreign, as they were said.
+    pub strange_words: Vec<String>,
     /// The score of its tree.
     pub score: f32,
     /// The tree as JSON.

@@ -36,13 +36,13 @@ pub enum TrainError {
     },
     /// No example has a derivation.
     #[error(
-        "none of the {n} training examples of {file} can be derived: {reasons}\nRun `spanwise check {domain} {file}` to see each one"
+        "none of the {n} training examples of {file} can be derived: {reasons}\nRun `{command}` to see each one"
     )]
     NothingDerivable {
         /// The file.
         file: String,
-        /// The domain.
-        domain: String,
+        /// A command that tells more.
+        command: String,
         /// Number of examples.
         n: usize,
         /// The most frequent reasons.

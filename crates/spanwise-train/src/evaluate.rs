@@ -73,7 +73,8 @@ fn judge_one(
 ) -> Judged {
     let model = parser.model();
     let utterance = outcome.utterance();
-    let pieces = example.gold_spans.as_ref().and_then(|_| pieces_per_word(&model.tokenizer, utterance));
+    let tokenizer = judge.pieces().unwrap_or(&model.tokenizer);
+    let pieces = example.gold_spans.as_ref().and_then(|_| pieces_per_word(tokenizer, utterance));
     let gold = gold_tree(example, pieces.as_deref(), utterance.len());
     let prediction = outcome.parse().map(|parse| Prediction {
         terms: &parse.terms,

@@ -25,6 +25,7 @@ use spanwise_chart::SpanTree;
 use spanwise_domains::data::Example;
 use spanwise_domains::exec::{self, ExecError, Executor};
 use spanwise_lang::{Domain, TermId, Terms};
+use spanwise_nn::Tokenizer;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -88,6 +89,7 @@ pub struct Judge<'a> {
     terms: Terms,
     /// What programs denote where there is no context.
     known: HashMap<TermId, Outcome>,
+    pieces: Option<&'a Tokenizer>,
 }
 
 /// What a program denotes.
@@ -131,7 +133,18 @@ impl<'a> Judge<'a> {
     /// A judge with an executor of one's own, or none.
     #[must_use]
     pub fn with_executor(domain: &'a Domain, executor: Option<Arc<dyn Executor>>) -> Self {
-        Self { domain, executor, terms: domain.new_terms(), known: HashMap::new() }
+        Self { domain, executor, terms: domain.new_terms(), known: HashMap::new(), pieces: None }
+    }
+
+    /// The same, for gold trees that count the word-pieces of this tokenizer and not those of the model.
+    #[must_use]
+    pub fn with_pieces(self, tokenizer: &'a Tokenizer) -> Self {
+        Self { pieces: Some(tokenizer), ..self }
+    }
+
+    /// Whose word-pieces gold trees count, where it was said.
+    pub(crate) fn pieces(&self) -> Option<&'a Tokenizer> {
+        self.pieces
     }
 
     /// Compares a prediction with an example. `covered` says whether the model's chart can derive the gold

@@ -45,6 +45,9 @@ pub(crate) fn read_programs(
     Ok(pairs)
 }
 
+/// Why a pair is left out that has no gold tree to learn from.
+pub(crate) const NO_TREE: &str = "no gold tree";
+
 /// How many pieces each word has, for gold trees over word pieces; `None` where pieces are whole words.
 pub(crate) fn pieces_per_word(tokenizer: &Tokenizer, utterance: &Utterance) -> Option<Vec<usize>> {
     match tokenizer {
@@ -87,7 +90,7 @@ pub(crate) fn derivable(
                 })
                 .flatten();
             if objective == Objective::GoldTrees && leaves.is_none() {
-                return fail("no gold tree", &prepared.utterance);
+                return fail(NO_TREE, &prepared.utterance);
             }
             Ok(Pair { utterance: prepared.utterance, program, leaves })
         })

@@ -78,6 +78,19 @@ fn without_a_file_of_gold_trees_they_are_made_from_the_programs() {
 }
 
 #[test]
+fn where_no_tree_can_be_made_the_error_names_the_command_that_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("blink.jsonl");
+    let line = r#"{"utterance": "blink the hall lamp", "program": "do(blink(lamp('hall')))"}"#;
+    fs::write(&file, line).unwrap();
+    let mut config = config(&["training.objective=gold-trees"]);
+    config.data.train = file;
+    let refused = run(&config, &folder.path().join("out"), false, go_on).err().unwrap().to_string();
+    assert!(refused.contains("1 no gold tree (such as `blink the hall lamp`)"), "{refused}");
+    assert!(refused.contains("spanwise data annotate") && refused.contains("--verbose"), "{refused}");
+}
+
+#[test]
 fn the_search_of_the_paper_trains_too() {
     let out = tempfile::tempdir().unwrap();
     let settings =

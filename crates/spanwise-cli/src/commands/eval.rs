@@ -3,13 +3,14 @@
 mod foreign;
 
 use super::parser;
-use crate::output::{Columns, Done, percent};
+use crate::output::{Columns, Done, WrongCall, percent};
 use anyhow::Result;
 use foreign::Foreign;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 use spanwise_domains::data::{self, Example, write_atomic};
 use spanwise_model::{Outcome, Parser};
+use spanwise_nn::Tokenizer;
 use spanwise_train::abstain::Answered;
 use spanwise_train::evaluate::evaluate_with;
 use spanwise_train::metrics::{Judge, Judged, Report};
@@ -47,6 +48,10 @@ pub(crate) struct Args {
     /// Utterances of other domains, to see how many of them are rejected
     #[arg(long, value_name = "FILE")]
     foreign: Option<PathBuf>,
+    /// A folder with the tokenizer (tokenizer.json or vocab.txt) whose word-pieces gold trees count [default: the model's; one
+    /// without word-pieces compares trees where every word is one piece]
+    #[arg(long, value_name = "DIR")]
+    pieces: Option<PathBuf>,
     /// Look at the first N examples only
     #[arg(long, value_name = "N")]
     limit: Option<NonZeroUsize>,
@@ -58,7 +63,12 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<Done> {
     let parser = parser(&args.model)?;
     let examples = read(&args.data, args.limit.map_or(usize::MAX, NonZeroUsize::get))?;
-    let judge = Judge::new(&parser.model().domain, Some(&args.model))?;
+    let pieces = args.pieces.as_deref().map(Tokenizer::from_dir).transpose();
+    let pieces = pieces.map_err(|error| WrongCall(error.to_string()))?;
+    let mut judge = Judge::new(&parser.model().domain, Some(&args.model))?;
+    if let Some(pieces) = &pieces {
+        judge = judge.with_pieces(pieces);
+    }
 
     let bar = ProgressBar::new(examples.len() as u64);
     let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {per_sec} {eta}");

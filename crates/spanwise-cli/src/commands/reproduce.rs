@@ -153,9 +153,12 @@ fn options(args: &Args) -> Result<Options> {
         );
         return Err(WrongCall(text).into());
     }
+    let has_tokenizer =
+        |folder: &PathBuf| ["tokenizer.json", "vocab.txt"].iter().any(|name| folder.join(name).is_file());
     Ok(Options {
         data: data.clone(),
         encoder: args.encoder.clone(),
+        pieces: args.encoder.as_ref().map(PathBuf::from).filter(has_tokenizer),
         quick: args.quick,
         keep_models: args.keep_models,
     })

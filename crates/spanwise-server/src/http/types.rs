@@ -33,9 +33,12 @@ pub(crate) fn reading(ask: &Ask, reading: Reading) -> String {
         Ok(found) => match ask.abstain_below.filter(|&least| found.probability < least) {
             Some(least) => {
                 let probability = found.probability;
-                let reason = format!(
+                let mut reason = format!(
                     "the best program has probability {probability:.3}, less than the {least} asked for"
                 );
+                if !found.strange_words.is_empty() {
+                    reason += &format!("; nothing is known about `{}`", found.strange_words.join("`, `"));
+                }
                 nothing(&mut object, Some(probability), &reason);
             }
             None => write_found(&mut object, found),

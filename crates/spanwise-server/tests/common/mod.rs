@@ -117,6 +117,7 @@ impl Fake {
             probability,
             posterior: probability,
             in_domain: 1.0,
+            strange_words: if ask.utterance == "doubt" { vec!["doubt".to_owned()] } else { Vec::new() },
             score: 1.5,
             tree: tree.to_string(),
             alternatives: (0..ask.k.min(3)).map(other).collect(),
