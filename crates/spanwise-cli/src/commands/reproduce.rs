@@ -64,7 +64,8 @@ pub(crate) struct Args {
     /// Where cells and report go [default: reproduce, or reproduce-quick with --quick]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// A directory with weights or a name on the hub, for the presets that name a pretrained encoder
+    /// A directory with weights or a name on the hub, for the presets that name a pretrained encoder; the tokenizer of a
+    /// directory also reads the trees of SCAN, which count word-pieces
     #[arg(long, value_name = "ENCODER")]
     encoder: Option<String>,
     /// Cells at the same time [default: one for each core, as far as memory goes]
