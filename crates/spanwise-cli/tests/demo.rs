@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{Call, Room, signal, wait};
+use common::{Call, Room, interrupt, wait};
 use std::io::Read as _;
 use std::time::{Duration, Instant};
 
@@ -79,7 +79,7 @@ fn an_interrupt_while_it_trains_ends_it_and_says_how_to_go_on() {
         assert!(Instant::now() < deadline, "training does not begin");
         std::thread::sleep(Duration::from_millis(5));
     }
-    signal(&child, "INT");
+    interrupt(&child);
     let code = wait(&mut child);
     let mut stderr = String::new();
     child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();

@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{Outcome, Room, example, json_lines, scan_examples, signal, wait};
+use common::{Outcome, Room, example, interrupt, json_lines, scan_examples, wait};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -330,7 +330,7 @@ fn an_interrupt_ends_parse_at_once() {
     writeln!(stdin, "light the hall").unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-    signal(&child, "INT");
+    interrupt(&child);
     assert_eq!(wait(&mut child), Some(130));
 }
 

@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{Room, example, releases, signal, skipped, wait};
+use common::{Room, example, interrupt, releases, signal, skipped, wait};
 use std::path::Path;
 use std::process::Child;
 use std::time::{Duration, Instant};
@@ -126,7 +126,7 @@ fn an_interrupt_ends_a_run_that_can_be_continued() {
     if !reaches_a_checkpoint(&room, &mut child) {
         panic!("the run ended before its first checkpoint");
     }
-    signal(&child, "INT");
+    interrupt(&child);
     stops_and_can_be_continued(child);
     room.run(["train", "run.toml", "--out", "run", "--resume"]).exits(0).says(["continuing after epoch"]);
     assert!(whole == result(&room, "run"));

@@ -316,6 +316,16 @@ pub(crate) fn example(utterance: &str, program: &str) -> String {
     serde_json::json!({ "utterance": utterance, "program": program }).to_string() + "\n"
 }
 
+/// Presses Ctrl-C. A shell makes what it runs in the background ignore that, and children inherit it: where these tests run
+/// so, a child is asked to terminate instead.
+#[cfg(unix)]
+pub(crate) fn interrupt(child: &Child) {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    signal(child, if ignored & 0b10 == 0 { "INT" } else { "TERM" });
+}
+
 /// Sends a signal to a child, by the name that `kill` knows it by.
 #[cfg(unix)]
 pub(crate) fn signal(child: &Child, name: &str) {
