@@ -93,9 +93,10 @@ fn a_row_starts_from_its_base_and_has_settings_for_domains() {
     let geo = of("sbsp-gold-trees", "geo-iid");
     assert_eq!((geo.training.objective, geo.training.epochs), (Objective::GoldTrees, 20));
     let clevr = of("sbsp-gold-trees", "clevr-iid");
-    assert_eq!((clevr.training.objective, clevr.training.epochs), (Objective::GoldTrees, 2));
+    assert_eq!((clevr.training.objective, clevr.training.epochs), (Objective::GoldTrees, 4));
     let scan = of("sbsp-gold-trees", "scan-right");
     assert_eq!((scan.training.objective, scan.data.trees), (Objective::GoldTrees, None));
+    assert_eq!(scan.training.epochs, 2);
     assert_eq!(of("coarse-types", "geo-iid").domain, "geo@paper");
     assert_eq!(of("no-augmentation", "clevr-iid").training.augment_from, 0);
 }
