@@ -82,6 +82,13 @@ pub struct Parse {
     pub provenance: Vec<Provenance>,
 }
 
+impl Parse {
+    /// The [`strange_words`](Self::strange_words), as they were said.
+    pub fn strange(&self) -> impl Iterator<Item = &str> {
+        self.strange_words.iter().map(|&at| self.utterance.slice(Span { start: at, end: at + 1 }))
+    }
+}
+
 /// What became of an utterance.
 #[derive(Clone, Debug)]
 pub enum Outcome {

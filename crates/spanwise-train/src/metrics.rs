@@ -89,6 +89,7 @@ pub struct Judge<'a> {
     terms: Terms,
     /// What programs denote where there is no context.
     known: HashMap<TermId, Outcome>,
+    /// Whose word-pieces gold trees count, where it is not the model's tokenizer.
     pieces: Option<&'a Tokenizer>,
 }
 

@@ -140,9 +140,10 @@ pub fn train(
             .map(|(kind, count, text)| format!("{count} {kind} (such as `{text}`)"))
             .collect();
         let lacks_trees = pairs.left_out.iter().any(|(kind, ..)| kind == pairs::NO_TREE);
-        let command = match lacks_trees && config.data.trees.is_none() {
-            true => format!("spanwise data annotate {} {train_file} --verbose", config.domain),
-            false => format!("spanwise check {} {train_file}", config.domain),
+        let command = if lacks_trees && config.data.trees.is_none() {
+            format!("spanwise data annotate {} {train_file} --verbose", config.domain)
+        } else {
+            format!("spanwise check {} {train_file}", config.domain)
         };
         return Err(TrainError::NothingDerivable {
             file: train_file,

@@ -2,15 +2,14 @@
 
 mod foreign;
 
-use super::parser;
-use crate::output::{Columns, Done, WrongCall, percent};
+use super::{parser, tokenizer};
+use crate::output::{Columns, Done, percent};
 use anyhow::Result;
 use foreign::Foreign;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 use spanwise_domains::data::{self, Example, write_atomic};
 use spanwise_model::{Outcome, Parser};
-use spanwise_nn::Tokenizer;
 use spanwise_train::abstain::Answered;
 use spanwise_train::evaluate::evaluate_with;
 use spanwise_train::metrics::{Judge, Judged, Report};
@@ -63,8 +62,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<Done> {
     let parser = parser(&args.model)?;
     let examples = read(&args.data, args.limit.map_or(usize::MAX, NonZeroUsize::get))?;
-    let pieces = args.pieces.as_deref().map(Tokenizer::from_dir).transpose();
-    let pieces = pieces.map_err(|error| WrongCall(error.to_string()))?;
+    let pieces = args.pieces.as_deref().map(tokenizer).transpose()?;
     let mut judge = Judge::new(&parser.model().domain, Some(&args.model))?;
     if let Some(pieces) = &pieces {
         judge = judge.with_pieces(pieces);

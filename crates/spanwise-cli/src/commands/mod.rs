@@ -29,6 +29,7 @@ use spanwise_domains::text::{self, TextError};
 use spanwise_lang::Domain;
 use spanwise_lang::domain::ExecutorChoice;
 use spanwise_model::{ModelError, Parser};
+use spanwise_nn::Tokenizer;
 use std::path::Path;
 
 /// Help text shared by every argument that names a domain.
@@ -68,6 +69,11 @@ pub(crate) fn parser(directory: &Path) -> Result<Parser> {
         ModelError::Missing { .. } => WrongCall(error.to_string()).into(),
         _ => error.into(),
     })
+}
+
+/// The tokenizer in a folder; one that is not there makes the call wrong.
+pub(crate) fn tokenizer(folder: &Path) -> Result<Tokenizer> {
+    Tokenizer::from_dir(folder).map_err(|error| WrongCall(error.to_string()).into())
 }
 
 /// A probability as an argument.

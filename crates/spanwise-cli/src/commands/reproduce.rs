@@ -6,6 +6,7 @@ use crate::output::{Done, WrongCall, say};
 use crate::signals;
 use anyhow::{Context, Result};
 use live::Live;
+use spanwise_nn::Tokenizer;
 use spanwise_reproduce::about::{self, About};
 use spanwise_reproduce::gather::Results;
 use spanwise_reproduce::report::{self, Report};
@@ -154,12 +155,10 @@ fn options(args: &Args) -> Result<Options> {
         );
         return Err(WrongCall(text).into());
     }
-    let has_tokenizer =
-        |folder: &PathBuf| ["tokenizer.json", "vocab.txt"].iter().any(|name| folder.join(name).is_file());
     Ok(Options {
         data: data.clone(),
         encoder: args.encoder.clone(),
-        pieces: args.encoder.as_ref().map(PathBuf::from).filter(has_tokenizer),
+        pieces: args.encoder.as_ref().map(PathBuf::from).filter(|folder| Tokenizer::from_dir(folder).is_ok()),
         quick: args.quick,
         keep_models: args.keep_models,
     })

@@ -1,8 +1,8 @@
 //! `spanwise data annotate`: gold trees from programs.
 
 use super::{read_examples, wrong_file};
-use crate::commands::{DOMAIN_HELP, load, read_text};
-use crate::output::{Columns, WrongCall, percent, say};
+use crate::commands::{DOMAIN_HELP, load, read_text, tokenizer};
+use crate::output::{Columns, percent, say};
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
@@ -11,7 +11,6 @@ use spanwise_domains::data::{self, Example, write_atomic, write_examples};
 use spanwise_domains::load::Spec;
 use spanwise_domains::text::MAX_BYTES;
 use spanwise_lang::{Annotation, Domain};
-use spanwise_nn::Tokenizer;
 use spanwise_train::agreement::{Agreement, OtherTrees, annotated_example, by_kind};
 use spanwise_train::annotate::{Annotated, Annotator, Omission};
 use std::io::{self, Write};
@@ -79,8 +78,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     for path in &args.compare {
         others.extend(data::read(path).map_err(wrong_file)?);
     }
-    let pieces = args.pieces.as_deref().map(Tokenizer::from_dir).transpose();
-    let pieces = pieces.map_err(|error| WrongCall(error.to_string()))?;
+    let pieces = args.pieces.as_deref().map(tokenizer).transpose()?;
     let examples = read_examples(&args.data)?.into_iter().map(|placed| placed.example).collect();
     let outcome = annotate(&domain, &annotation, examples);
 

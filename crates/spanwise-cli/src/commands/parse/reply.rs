@@ -56,17 +56,11 @@ impl Asker<'_> {
         let (said, below) = (rounded_down(parse.probability, self.abstain_below), self.abstain_below);
         let mut reason = format!("unsure: probability {said} is below {below}");
         if !parse.strange_words.is_empty() {
-            let words = parse.strange_words.iter().map(|&at| format!("`{}`", word(parse, at)));
-            let words = words.collect::<Vec<_>>().join(", ");
-            reason += &format!("; the utterance looks foreign, nothing is known about {words}");
+            let words = parse.strange().collect::<Vec<_>>().join("`, `");
+            reason += &format!("; the utterance looks foreign, nothing is known about `{words}`");
         }
         Some(reason)
     }
-}
-
-fn word(parse: &Parse, at: u32) -> &str {
-    let token = &parse.utterance.tokens()[at as usize];
-    &parse.utterance.text()[token.bytes.clone()]
 }
 
 /// A number in few digits that is still below a limit.
@@ -191,7 +185,7 @@ impl Asker<'_> {
         }
         line("probability", &format!("{:.3}", parse.probability));
         if !parse.strange_words.is_empty() {
-            let words: Vec<&str> = parse.strange_words.iter().map(|&at| word(parse, at)).collect();
+            let words: Vec<&str> = parse.strange().collect();
             line("foreign", &format!("nothing is known about {}", words.join(", ")));
         }
         let tree = parse.tree.render(&parser.model().domain, &parse.terms, &parse.utterance);

@@ -164,11 +164,6 @@ impl ModelEngine {
             score: other.score,
             denotation: evaluate(other.program).and_then(Result::ok).map(|(text, _)| text),
         });
-        let tokens = parse.utterance.tokens();
-        let strange = parse.strange_words.iter().map(|&at| {
-            let bytes = tokens[at as usize].bytes.clone();
-            parse.utterance.text()[bytes].to_owned()
-        });
         Found {
             program: written(parse.program),
             lines: pretty(&parse.terms, parse.program, PROGRAM_COLUMNS),
@@ -176,7 +171,7 @@ impl ModelEngine {
             probability: parse.probability,
             posterior: parse.posterior,
             in_domain: parse.in_domain,
-            strange_words: strange.collect(),
+            strange_words: parse.strange().map(str::to_owned).collect(),
             score: parse.score,
             tree: parse.tree.to_json(domain, &parse.terms, &parse.utterance),
             alternatives: alternatives.collect(),
