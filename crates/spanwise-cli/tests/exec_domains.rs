@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{LAMPS, LAMPS_TABLE, Room, TINY, no_python, wait};
+use common::{LAMPS, LAMPS_TABLE, Room, TINY, interrupt, no_python, wait};
 use serde_json::json;
 use std::time::{Duration, Instant};
 
@@ -207,14 +207,14 @@ fn an_interrupt_stops_an_executor_that_hangs() {
     while !room.path("sub/pid").exists() {
         pause();
     }
-    let signal = |what: &str, to: &str| {
-        let mut kill = Command::new("sh");
-        kill.args(["-c", &format!("kill {what} {to} 2>/dev/null")]).status().unwrap().success()
-    };
-    assert!(signal("-INT", &child.id().to_string()));
+    interrupt(&child);
     assert_eq!(wait(&mut child), Some(130));
     // It may take a moment until nothing of it is left.
-    while signal("-0", &room.read("sub/pid")) {
+    let is_left = || {
+        let probe = format!("kill -0 {} 2>/dev/null", room.read("sub/pid"));
+        Command::new("sh").args(["-c", &probe]).status().unwrap().success()
+    };
+    while is_left() {
         pause();
     }
 }

@@ -157,11 +157,11 @@ fn a_measurement_that_prints_no_json_fails_its_cell() {
 fn clevr_and_closure_are_measured_with_one_model() {
     let room = Room::new();
     let runner = Fake::default();
-    let _ = room.run(&["sbsp-projective"], &["clevr-iid", "clevr-closure"], 1, &runner);
+    let _ = room.run(&["projective"], &["clevr-iid", "clevr-closure"], 1, &runner);
     let calls = runner.calls.lock().unwrap();
     let of = |kind: &str| calls.iter().filter(|call| call.starts_with(kind)).count();
     assert_eq!((of("train"), of("eval")), (1, 2));
-    assert!(!room.cell("sbsp-projective", "clevr-closure", 1).join("model.json").exists());
+    assert!(!room.cell("projective", "clevr-closure", 1).join("model.json").exists());
 }
 
 #[test]

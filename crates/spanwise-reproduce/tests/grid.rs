@@ -101,9 +101,26 @@ fn a_row_starts_from_its_base_and_has_settings_for_domains() {
     assert_eq!(of("no-augmentation", "clevr-iid").training.augment_from, 0);
 }
 
+/// The paper calls them relevant for Geo alone.
+#[test]
+fn the_papers_parser_has_discontinuous_trees_on_geo_only() {
+    let class = |row: &str, split: &str| {
+        let args = job(row, split, &Options::default()).train;
+        args.iter().rev().find_map(|arg| arg.strip_prefix("model.discontinuity=").map(str::to_owned)).unwrap()
+    };
+    for row in ["sbsp", "sbsp-no-lexicon", "sbsp-gold-trees", "marginal"] {
+        assert_eq!(
+            ["geo-iid", "scan-iid", "clevr-iid"].map(|split| class(row, split)),
+            ["ternary", "none", "none"]
+        );
+    }
+    assert_eq!(class("sbsp-projective", "geo-iid"), "none");
+}
+
 #[test]
 fn rows_exist_only_for_their_domains() {
-    let cells = selection(&["no-augmentation", "coarse-types"], 1).cells(&tables()).unwrap();
+    let cells =
+        selection(&["no-augmentation", "coarse-types", "sbsp-projective"], 1).cells(&tables()).unwrap();
     assert!(!cells.iter().any(|cell| cell.split.starts_with("scan")));
     assert!(!cells.contains(&cell("coarse-types", "clevr-iid", 1)));
     assert!(cells.contains(&cell("no-augmentation", "clevr-closure", 1)));

@@ -1,5 +1,6 @@
 //! Tests of `weights`.
 
+use super::write::write_in_place;
 use super::*;
 use proptest::prelude::*;
 use tempfile::TempDir;
