@@ -51,25 +51,7 @@ pub fn crf_towards(
     gold: &GoldChart,
     target: Target<'_>,
 ) -> Option<Loss<Gradient>> {
-    let mut flat = input.scores.flat();
-    if let Target::Leaves(allowed) = target {
-        for (scores, allowed) in flat.chunks_exact_mut(N_USAGES).zip(allowed) {
-            if !allowed {
-                scores.fill(f64::NEG_INFINITY);
-            }
-        }
-    }
-    let (log_gold, expected) = match target {
-        Target::Best => {
-            let narrow: Vec<f32> = flat.iter().map(|&score| score as f32).collect();
-            let (score, chosen) = gold.graph().best(&narrow)?;
-            let mut counts = vec![0.0; flat.len()];
-            let weights = chosen.iter().flat_map(|(_, edge)| edge.weights);
-            weights.filter(|&weight| weight != NONE).for_each(|weight| counts[weight as usize] += 1.0);
-            (f64::from(score), counts)
-        }
-        Target::All | Target::Leaves(_) => gold.graph().marginals(&flat)?,
-    };
+    let (log_gold, expected) = gold_counts(gold, input.scores.flat(), target)?;
     let (log_z, mut gradient) = marginals(input, rules)?;
     gradient.add_scaled(&unflatten(input, &expected), -1.0);
     let value = log_z - log_gold;
@@ -78,6 +60,28 @@ pub fn crf_towards(
         "a program is more likely than all programs: {value}"
     );
     Some(Loss { value: value.max(0.0), gradient })
+}
+
+/// The log-sum over the gold derivations that count, and how often each score is expected in them.
+fn gold_counts(gold: &GoldChart, mut flat: Vec<f64>, target: Target<'_>) -> Option<(f64, Vec<f64>)> {
+    if let Target::Leaves(allowed) = target {
+        for (scores, allowed) in flat.chunks_exact_mut(N_USAGES).zip(allowed) {
+            if !allowed {
+                scores.fill(f64::NEG_INFINITY);
+            }
+        }
+    }
+    match target {
+        Target::Best => {
+            let narrow: Vec<f32> = flat.iter().map(|&score| score as f32).collect();
+            let (score, chosen) = gold.graph().best(&narrow)?;
+            let mut counts = vec![0.0; flat.len()];
+            let weights = chosen.iter().flat_map(|(_, edge)| edge.weights);
+            weights.filter(|&weight| weight != NONE).for_each(|weight| counts[weight as usize] += 1.0);
+            Some((f64::from(score), counts))
+        }
+        Target::All | Target::Leaves(_) => gold.graph().marginals(&flat),
+    }
 }
 
 /// The probability of a program, given the log-partition over all programs: the sum over its derivations.
@@ -113,6 +117,19 @@ pub fn marginal(
     n_rules: usize,
     gold: &GoldChart,
 ) -> Option<Loss<Vec<f32>>> {
+    marginal_towards(scores, lattice, n_rules, gold, Target::All)
+}
+
+/// As [`marginal`], with a choice of the trees that count. With [`Target::Best`] it is [`cross_entropy`] of the best tree,
+/// found without a beam: `hard-em` with its largest summand itself instead of the paper's approximation.
+#[must_use]
+pub fn marginal_towards(
+    scores: &PaperScores,
+    lattice: &Lattice,
+    n_rules: usize,
+    gold: &GoldChart,
+    target: Target<'_>,
+) -> Option<Loss<Vec<f32>>> {
     let places = Places { scores, lattice };
     let mut flat = vec![0.0; lattice.leaves().len() * N_USAGES + n_rules + lattice.n_cells() + 1];
     for (at, value) in flat.iter_mut().enumerate() {
@@ -120,7 +137,7 @@ pub fn marginal(
             *value = scores.shifted(span, category);
         }
     }
-    let (log_gold, expected) = gold.graph().marginals(&flat)?;
+    let (log_gold, expected) = gold_counts(gold, flat, target)?;
     let (mut value, mut gradient) = log_normaliser(scores);
     let n_categories = scores.n_categories();
     // Every span is null but for the nodes of the tree.

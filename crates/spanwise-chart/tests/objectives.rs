@@ -9,9 +9,12 @@ use proptest::prelude::*;
 use spanwise_chart::derivation::BestChart;
 use spanwise_chart::gold::{GoldChart, Joins};
 use spanwise_chart::grammar::{Discontinuity, Options};
-use spanwise_chart::objective::{Target, crf, crf_towards, cross_entropy, marginal, posterior};
+use spanwise_chart::objective::{
+    Target, crf, crf_towards, cross_entropy, marginal, marginal_towards, posterior,
+};
 use spanwise_chart::outside::log_partition;
 use spanwise_chart::paper::{PaperScores, log_prob, n_spans};
+use spanwise_chart::tree::SpanTree;
 use spanwise_chart::typed::RuleValues;
 use std::collections::BTreeMap;
 
@@ -121,7 +124,7 @@ proptest! {
     }
 
     #[test]
-    fn marginal_sums_the_probabilities_of_all_trees_of_the_program(seed: u64) {
+    fn marginal_sums_the_probabilities_of_all_trees_of_the_program_or_takes_the_best(seed: u64) {
         let options = Options { discontinuity: Discontinuity::None, implicit: false };
         let mut rng = Rng(seed);
         for mut case in repeated_cases(seed, options) {
@@ -133,17 +136,24 @@ proptest! {
             let rules = RuleValues::new(&case.grammar, &case.rules);
             let chart = BestChart::new(case.input(), &rules);
             let mut terms = case.domain.new_terms();
-            let mut trees: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+            let mut trees: BTreeMap<String, Vec<(f64, SpanTree)>> = BTreeMap::new();
             for derivation in chart.derivations() {
                 let (program, tree) = chart.tree(&mut terms, &derivation).unwrap();
-                trees.entry(terms.display(program).to_string()).or_default().push(log_prob(&scores, &tree));
+                let log = log_prob(&scores, &tree);
+                trees.entry(terms.display(program).to_string()).or_default().push((log, tree));
             }
-            for (text, logs) in trees {
+            for (text, trees) in trees {
                 let chart = gold(&case, &text, Joins::Tree);
                 let n_rules = case.grammar.n_rules();
                 let loss = marginal(&scores, &case.lattice, n_rules, &chart).unwrap();
-                let expected = -log_sum(logs.iter().copied());
+                let expected = -log_sum(trees.iter().map(|(log, _)| *log));
                 prop_assert!((loss.value - expected).abs() < 1e-4, "{text}: {} {expected}", loss.value);
+                let hard = marginal_towards(&scores, &case.lattice, n_rules, &chart, Target::Best).unwrap();
+                let (_, tree) = trees.iter().max_by(|(a, _), (b, _)| a.total_cmp(b)).unwrap();
+                let best = cross_entropy(&scores, tree);
+                prop_assert!((hard.value - best.value).abs() < 1e-4, "{text}: {} {}", hard.value, best.value);
+                let apart = hard.gradient.iter().zip(&best.gradient).map(|(a, b)| (a - b).abs());
+                prop_assert!(apart.fold(0.0, f32::max) < 1e-4, "{text}");
                 for at in (0..logits.len()).step_by(1 + logits.len() / 12) {
                     let value = |delta: f32| {
                         let mut moved = logits.clone();

@@ -7,7 +7,7 @@ use crate::config::{Config, Objective};
 use crate::pairs::Pair;
 use spanwise_chart::gold::{GoldChart, Joins};
 use spanwise_chart::lattice::Scores;
-use spanwise_chart::objective::{Target, crf_towards, cross_entropy, marginal};
+use spanwise_chart::objective::{Loss, Target, crf_towards, cross_entropy, marginal_towards};
 use spanwise_chart::paper::{PaperOutcome, PaperScores, decode_gold};
 use spanwise_chart::semiring::Sum;
 use spanwise_chart::typed::{Input, RuleValues};
@@ -270,13 +270,8 @@ impl Shared<'_> {
         let model = self.model;
         let scores = model.paper_scores(prepared, logits, &model.tables).ok()?;
         let loss = match self.config.training.objective {
-            Objective::Marginal => {
-                let typed = model.prepare(prepared.utterance.clone()).ok()?;
-                let (domain, grammar, lattice) = (&model.domain, &model.grammar, &typed.lattice);
-                let gold = GoldChart::new(domain, grammar, lattice, terms, pair.program, Joins::Tree).ok()?;
-                marginal(&scores, lattice, grammar.n_rules(), &gold)?
-            }
-            _ => {
+            Objective::Marginal => self.over_trees(pair, prepared, &scores, terms, Target::All)?,
+            Objective::GoldTrees => {
                 let gold_only =
                     pair.leaves.as_ref().and_then(|leaves| restricted(model, prepared, &scores, leaves));
                 let tree = gold_only
@@ -284,10 +279,31 @@ impl Shared<'_> {
                     .or_else(|| self.best_tree(&scores, pair, terms))?;
                 cross_entropy(&scores, &tree)
             }
+            // Not by the beam: before anything is learned it finds no tree for most long programs, and then nothing is.
+            Objective::HardEm | Objective::Crf => {
+                self.over_trees(pair, prepared, &scores, terms, Target::Best)?
+            }
         };
         Some((loss.value, model.paper_gradient(prepared, &loss.gradient)))
     }
 
+    /// The loss of the trees of the gold program that count, found on a chart that holds all of them.
+    fn over_trees(
+        &self,
+        pair: &Pair,
+        prepared: &PaperPrepared,
+        scores: &PaperScores,
+        terms: &Terms,
+        target: Target<'_>,
+    ) -> Option<Loss<Vec<f32>>> {
+        let model = self.model;
+        let typed = model.prepare(prepared.utterance.clone()).ok()?;
+        let (domain, grammar, lattice) = (&model.domain, &model.grammar, &typed.lattice);
+        let gold = GoldChart::new(domain, grammar, lattice, terms, pair.program, Joins::Tree).ok()?;
+        marginal_towards(scores, lattice, grammar.n_rules(), &gold, target)
+    }
+
+    /// The best tree that the paper's search finds for the gold program.
     fn best_tree(
         &self,
         scores: &PaperScores,
