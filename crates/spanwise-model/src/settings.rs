@@ -123,7 +123,12 @@ impl Settings {
     /// What the grammar allows.
     #[must_use]
     pub fn options(&self) -> Options {
-        Options { discontinuity: self.discontinuity, implicit: self.implicit }
+        // What is learned from must be what the search can find: its only discontinuous trees are ternary.
+        let discontinuity = match (self.search, self.discontinuity) {
+            (Search::Paper, Discontinuity::Open) => Discontinuity::Ternary,
+            (_, discontinuity) => discontinuity,
+        };
+        Options { discontinuity, implicit: self.implicit }
     }
 
     /// How the paper's search goes.

@@ -51,6 +51,15 @@ pub(crate) struct Run<'a> {
     pub(crate) cache: Vec<Vec<f32>>,
 }
 
+/// What a pass over the data came to.
+struct Pass {
+    /// The mean loss.
+    loss: f64,
+    /// Of the examples, real and recombined, those that something was learned from, in percent. A search that finds no tree
+    /// for an example learns nothing from it.
+    learned: f64,
+}
+
 impl Run<'_> {
     fn model(&self) -> &Model {
         self.model.as_ref().expect("the model is only away while a parser has it")
@@ -81,9 +90,9 @@ impl Run<'_> {
         self.fill_cache(watch)?;
         while self.state.epoch < epochs && !self.is_out_of_patience() {
             let epoch = self.state.epoch + 1;
-            let loss = self.epoch(epoch, watch)?;
+            let pass = self.epoch(epoch, watch)?;
             let report = self.dev_report();
-            let mut row = self.row(epoch, loss);
+            let mut row = self.row(epoch, &pass);
             row.extend(dev_columns(&report));
             self.state.epoch = epoch;
             self.state.metrics += &format!("{}\n", Value::Object(row.clone()));
@@ -173,12 +182,12 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// One pass over the data; returns the mean loss.
+    /// One pass over the data.
     fn epoch(
         &mut self,
         epoch: usize,
         watch: &mut dyn FnMut(Event<'_>) -> ControlFlow<()>,
-    ) -> Result<f64, TrainError> {
+    ) -> Result<Pass, TrainError> {
         let training = &self.config.training;
         let seed = self.config.seed;
         let augmented = self.augmented(epoch);
@@ -187,7 +196,8 @@ impl Run<'_> {
             let pair = if at < n_real { &self.pairs[at] } else { &augmented[at - n_real] };
             pair.utterance.len()
         };
-        let batches = batches(n_real + augmented.len(), n_words, training.batch, seed, epoch);
+        let n_all = n_real + augmented.len();
+        let batches = batches(n_all, n_words, training.batch, seed, epoch);
         let steps = batches.len();
         let (mut loss, mut n) = (0.0, 0);
         for (at, batch) in batches.iter().enumerate() {
@@ -219,7 +229,7 @@ impl Run<'_> {
                 return Err(TrainError::Stopped { epoch: self.state.epoch, epochs: training.epochs });
             }
         }
-        Ok(loss / n.max(1) as f64)
+        Ok(Pass { loss: loss / n.max(1) as f64, learned: 100.0 * n as f64 / n_all.max(1) as f64 })
     }
 
     /// Recombined examples for an epoch, made from the best trees under the weights it starts with.
@@ -322,14 +332,15 @@ impl Run<'_> {
         Some(Report::new(&judged))
     }
 
-    fn row(&self, epoch: usize, loss: f64) -> Map<String, Value> {
+    fn row(&self, epoch: usize, pass: &Pass) -> Map<String, Value> {
         let progress = epoch as f32 / self.config.training.epochs as f32;
         let rate = rates(&self.config.training, progress);
         Map::from_iter([
             ("epoch".to_owned(), json!(epoch)),
             ("step".to_owned(), json!(self.adam.steps())),
-            ("loss".to_owned(), json!(loss)),
+            ("loss".to_owned(), json!(pass.loss)),
             ("derivable".to_owned(), json!(self.derivable)),
+            ("learned".to_owned(), json!(pass.learned)),
             ("rate_encoder".to_owned(), json!(rate.encoder)),
         ])
     }

@@ -73,8 +73,13 @@ impl Shown {
                 self.dev = dev(row);
                 let number = |key: &str| row.get(key).and_then(Value::as_f64).unwrap_or(f64::NAN);
                 let seconds = self.started.elapsed().as_secs_f64();
-                let (epoch, loss) = (number("epoch"), number("loss"));
-                self.line(&format!("epoch {epoch:>2}  loss {loss:.4}{}  {seconds:.0} s", self.dev));
+                let (epoch, loss, learned) = (number("epoch"), number("loss"), number("learned"));
+                let missed = if learned < 99.95 {
+                    format!(", no tree for {:.1} %", 100.0 - learned)
+                } else {
+                    String::new()
+                };
+                self.line(&format!("epoch {epoch:>2}  loss {loss:.4}{}{missed}  {seconds:.0} s", self.dev));
             }
         }
     }
