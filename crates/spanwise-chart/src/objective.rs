@@ -1,8 +1,8 @@
 //! Objectives: from scores to a loss and its gradient with respect to the scores.
 //!
 //! `crf` works on the typed scores: how much less likely the gold program is than all programs together. The
-//! others work on the paper's scores of spans and categories, which are normalised span by span: `hard-em` and
-//! `gold-trees` take one tree as labels, `marginal` sums over all trees of the gold program.
+//! others work on the paper's scores of spans and categories, which are normalised span by span: `gold-trees` and
+//! `hard-em` take one tree as labels, a given one or the best, `marginal` sums over all trees of the gold program.
 
 use crate::gold::GoldChart;
 use crate::grammar::N_USAGES;
@@ -37,15 +37,9 @@ pub enum Target<'a> {
 }
 
 /// Minus the log-probability of the gold program among all programs: the log-sum over all typed derivations less
-/// that over gold ones. `None` when neither the scores nor the words allow a gold derivation.
+/// that over the gold ones that count. `None` when neither the scores nor the words allow a gold derivation.
 #[must_use]
-pub fn crf(input: &Input<'_>, rules: &RuleValues<Sum>, gold: &GoldChart) -> Option<Loss<Gradient>> {
-    crf_towards(input, rules, gold, Target::All)
-}
-
-/// As [`crf`], with a choice of the gold derivations that count.
-#[must_use]
-pub fn crf_towards(
+pub fn crf(
     input: &Input<'_>,
     rules: &RuleValues<Sum>,
     gold: &GoldChart,
@@ -93,8 +87,7 @@ pub fn posterior(input: &Input<'_>, log_z: f64, gold: &GoldChart) -> f64 {
     inside.last().map_or(0.0, |log_gold| (log_gold - log_z).exp().min(1.0))
 }
 
-/// Cross-entropy of one tree, summed over all spans: `hard-em` when the tree is the best one that gives the gold
-/// program, `gold-trees` when it is given. The gradient is in the layout of the scores.
+/// Cross-entropy of one tree, summed over all spans: `gold-trees`. The gradient is in the layout of the scores.
 #[must_use]
 pub fn cross_entropy(scores: &PaperScores, tree: &SpanTree) -> Loss<Vec<f32>> {
     let targets = labels(tree, scores.n_tokens(), scores.n_constants());
@@ -110,20 +103,10 @@ pub fn cross_entropy(scores: &PaperScores, tree: &SpanTree) -> Loss<Vec<f32>> {
 /// Minus the log of the summed probability of all trees that give the gold program, under the per-span softmax:
 /// the likelihood that the paper replaces by its largest summand. The chart must have been built with
 /// [`crate::gold::Joins::Tree`] over `lattice`. `None` when no tree has a probability above zero.
+///
+/// With [`Target::Best`] it is `hard-em`: the [`cross_entropy`] of the best tree, which is found without a beam.
 #[must_use]
 pub fn marginal(
-    scores: &PaperScores,
-    lattice: &Lattice,
-    n_rules: usize,
-    gold: &GoldChart,
-) -> Option<Loss<Vec<f32>>> {
-    marginal_towards(scores, lattice, n_rules, gold, Target::All)
-}
-
-/// As [`marginal`], with a choice of the trees that count. With [`Target::Best`] it is [`cross_entropy`] of the best tree,
-/// found without a beam: `hard-em` with its largest summand itself instead of the paper's approximation.
-#[must_use]
-pub fn marginal_towards(
     scores: &PaperScores,
     lattice: &Lattice,
     n_rules: usize,

@@ -9,9 +9,7 @@ use proptest::prelude::*;
 use spanwise_chart::derivation::BestChart;
 use spanwise_chart::gold::{GoldChart, Joins};
 use spanwise_chart::grammar::{Discontinuity, Options};
-use spanwise_chart::objective::{
-    Target, crf, crf_towards, cross_entropy, marginal, marginal_towards, posterior,
-};
+use spanwise_chart::objective::{Target, crf, cross_entropy, marginal, posterior};
 use spanwise_chart::outside::log_partition;
 use spanwise_chart::paper::{PaperScores, log_prob, n_spans};
 use spanwise_chart::tree::SpanTree;
@@ -57,7 +55,7 @@ proptest! {
             let Some((text, scores)) = programs.iter().next() else { continue };
             let joins = if case.joins.is_empty() { Joins::None } else { Joins::Merges };
             let gold = gold(&case, text, joins);
-            let loss = |case: &Case| crf(&case.input(), &RuleValues::new(&case.grammar, &case.rules), &gold).unwrap();
+            let loss = |case: &Case| crf(&case.input(), &RuleValues::new(&case.grammar, &case.rules), &gold, Target::All).unwrap();
             let found = loss(&case);
             let total = log_sum(programs.values().flatten().copied());
             let expected = total - log_sum(scores.iter().copied());
@@ -87,7 +85,7 @@ proptest! {
             let gold = gold(&case, text, joins);
             let loss = |case: &Case, target| {
                 let rules = RuleValues::new(&case.grammar, &case.rules);
-                crf_towards(&case.input(), &rules, &gold, target)
+                crf(&case.input(), &rules, &gold, target)
             };
             let total = log_sum(programs.values().flatten().copied());
             let best = loss(&case, Target::Best).unwrap();
@@ -145,10 +143,10 @@ proptest! {
             for (text, trees) in trees {
                 let chart = gold(&case, &text, Joins::Tree);
                 let n_rules = case.grammar.n_rules();
-                let loss = marginal(&scores, &case.lattice, n_rules, &chart).unwrap();
+                let loss = marginal(&scores, &case.lattice, n_rules, &chart, Target::All).unwrap();
                 let expected = -log_sum(trees.iter().map(|(log, _)| *log));
                 prop_assert!((loss.value - expected).abs() < 1e-4, "{text}: {} {expected}", loss.value);
-                let hard = marginal_towards(&scores, &case.lattice, n_rules, &chart, Target::Best).unwrap();
+                let hard = marginal(&scores, &case.lattice, n_rules, &chart, Target::Best).unwrap();
                 let (_, tree) = trees.iter().max_by(|(a, _), (b, _)| a.total_cmp(b)).unwrap();
                 let best = cross_entropy(&scores, tree);
                 prop_assert!((hard.value - best.value).abs() < 1e-4, "{text}: {} {}", hard.value, best.value);
@@ -159,7 +157,7 @@ proptest! {
                         let mut moved = logits.clone();
                         moved[at] += delta;
                         let scores = PaperScores::new(case.lattice.n_tokens(), n_constants, moved).unwrap();
-                        marginal(&scores, &case.lattice, n_rules, &chart).unwrap().value
+                        marginal(&scores, &case.lattice, n_rules, &chart, Target::All).unwrap().value
                     };
                     let slope = (value(0.01) - value(-0.01)) / 0.02;
                     prop_assert!((slope - f64::from(loss.gradient[at])).abs() < 2e-3, "{slope} {}", loss.gradient[at]);

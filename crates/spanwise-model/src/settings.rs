@@ -169,3 +169,20 @@ mod discontinuity {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_learned_from_is_what_the_search_can_build() {
+        let class = |search, discontinuity| {
+            Settings { search, discontinuity, ..Settings::default() }.options().discontinuity
+        };
+        assert_eq!(class(Search::Paper, Discontinuity::Open), Discontinuity::Ternary);
+        for discontinuity in [Discontinuity::None, Discontinuity::Ternary] {
+            assert_eq!(class(Search::Paper, discontinuity), discontinuity);
+        }
+        assert_eq!(class(Search::Exact, Discontinuity::Open), Discontinuity::Open);
+    }
+}

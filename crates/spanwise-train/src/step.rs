@@ -7,7 +7,7 @@ use crate::config::{Config, Objective};
 use crate::pairs::Pair;
 use spanwise_chart::gold::{GoldChart, Joins};
 use spanwise_chart::lattice::Scores;
-use spanwise_chart::objective::{Loss, Target, crf_towards, cross_entropy, marginal_towards};
+use spanwise_chart::objective::{Loss, Target, crf, cross_entropy, marginal};
 use spanwise_chart::paper::{PaperOutcome, PaperScores, decode_gold};
 use spanwise_chart::semiring::Sum;
 use spanwise_chart::typed::{Input, RuleValues};
@@ -249,13 +249,11 @@ impl Shared<'_> {
             prepared.lattice.leaves().iter().map(is_gold).collect()
         });
         let loss = match (self.config.training.objective, &allowed) {
-            (Objective::HardEm, _) => crf_towards(&input, &self.rules, &gold, Target::Best),
+            (Objective::HardEm, _) => crf(&input, &self.rules, &gold, Target::Best),
             // A gold tree that the chart cannot build says nothing; its program still does.
-            (Objective::GoldTrees, Some(allowed)) => {
-                crf_towards(&input, &self.rules, &gold, Target::Leaves(allowed))
-                    .or_else(|| crf_towards(&input, &self.rules, &gold, Target::All))
-            }
-            _ => crf_towards(&input, &self.rules, &gold, Target::All),
+            (Objective::GoldTrees, Some(allowed)) => crf(&input, &self.rules, &gold, Target::Leaves(allowed))
+                .or_else(|| crf(&input, &self.rules, &gold, Target::All)),
+            _ => crf(&input, &self.rules, &gold, Target::All),
         }?;
         Some((loss.value, model.typed_gradient(prepared, &loss.gradient)))
     }
@@ -297,10 +295,10 @@ impl Shared<'_> {
         target: Target<'_>,
     ) -> Option<Loss<Vec<f32>>> {
         let model = self.model;
-        let typed = model.prepare(prepared.utterance.clone()).ok()?;
-        let (domain, grammar, lattice) = (&model.domain, &model.grammar, &typed.lattice);
-        let gold = GoldChart::new(domain, grammar, lattice, terms, pair.program, Joins::Tree).ok()?;
-        marginal_towards(scores, lattice, grammar.n_rules(), &gold, target)
+        let (domain, grammar) = (&model.domain, &model.grammar);
+        let lattice = model.settings.candidates().lattice(domain, &prepared.utterance).ok()?;
+        let gold = GoldChart::new(domain, grammar, &lattice, terms, pair.program, Joins::Tree).ok()?;
+        marginal(scores, &lattice, grammar.n_rules(), &gold, target)
     }
 
     /// The best tree that the paper's search finds for the gold program.

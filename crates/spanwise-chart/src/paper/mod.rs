@@ -192,7 +192,8 @@ fn first_program<C: Constraint>(
     })
 }
 
-/// The best tree whose program is `program` (section 3.3), for hard EM.
+/// The best tree whose program is `program`, as far as lists of `k` trees find it (section 3.3). Hard EM itself takes the best
+/// one of all, from [`crate::objective::marginal`].
 ///
 /// Constants outside `program` are impossible, and trees compose only into connected parts of it; over the
 /// whole input only trees of the whole program are kept. There is no limit on the size of `program`; one that
