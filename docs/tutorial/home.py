@@ -8,7 +8,7 @@ import json
 import re
 import sys
 
-# Kind, room, and whether it is running (a blind: whether it is open).
+# Kind, place, and whether it is running (a blind: whether it is open).
 HOUSE = [
     ("light", "kitchen", True), ("light", "living room", True), ("light", "bedroom", False), ("light", "hall", True),
     ("light", "bathroom", False), ("light", "office", True), ("light", "nursery", False), ("light", "garage", False),
@@ -44,7 +44,7 @@ def evaluate(node):
         return node
     head, *arguments = node
     values = [evaluate(argument) for argument in arguments]
-    if head in ("room", "percent", "degrees"):
+    if head in ("place", "percent", "degrees"):
         return values[0]
     if head in ("light", "heater", "fan", "blind"):
         return [device for device in HOUSE if device[0] == head and (not values or device[1] == values[0])]
@@ -55,11 +55,11 @@ def evaluate(node):
     if head == "count":
         return len(values[0])
     if head == "where":
-        return [room for _, room, _ in values[0]]
+        return [place for _, place, _ in values[0]]
     if head == "then":
         return values[0] + values[1]
     to = " ".join([head, *values[1:]])
-    return [f"{room} {kind}: {to}" for kind, room, _ in values[0]]
+    return [f"{place} {kind}: {to}" for kind, place, _ in values[0]]
 
 
 for line in sys.stdin:

@@ -14,6 +14,18 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("spanwise-lang", &["spanwise-core"]),
     ("spanwise-domains", &["spanwise-core", "spanwise-lang"]),
     ("spanwise-chart", &["spanwise-core", "spanwise-lang"]),
+    ("spanwise-reading", &["spanwise-core"]),
+    (
+        "spanwise-eval",
+        &[
+            "spanwise-core",
+            "spanwise-lang",
+            "spanwise-domains",
+            "spanwise-chart",
+            "spanwise-nn",
+            "spanwise-model",
+        ],
+    ),
     ("spanwise-render", &["spanwise-core", "spanwise-lang", "spanwise-chart"]),
     ("spanwise-nn", &["spanwise-core"]),
     (
@@ -30,10 +42,14 @@ const ARROWS: &[(&str, &[&str])] = &[
             "spanwise-render",
             "spanwise-nn",
             "spanwise-model",
+            "spanwise-eval",
         ],
     ),
     ("spanwise-server", &["spanwise-core", "spanwise-lang"]),
-    ("spanwise-reproduce", &["spanwise-lang", "spanwise-domains", "spanwise-render", "spanwise-train"]),
+    (
+        "spanwise-reproduce",
+        &["spanwise-lang", "spanwise-domains", "spanwise-render", "spanwise-train", "spanwise-eval"],
+    ),
     ("spanwise", &["spanwise-core", "spanwise-lang", "spanwise-domains", "spanwise-chart", "spanwise-model"]),
     (
         "spanwise-cli",
@@ -45,6 +61,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "spanwise-render",
             "spanwise-nn",
             "spanwise-model",
+            "spanwise-eval",
             "spanwise-train",
             "spanwise-reproduce",
             "spanwise-server",

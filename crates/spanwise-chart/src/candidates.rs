@@ -7,7 +7,7 @@ use spanwise_lang::{ConstantId, Domain, Kind};
 
 /// Where predicates may stand.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Licence {
+pub enum PredicatePlacement {
     /// On any words that can carry meaning.
     #[default]
     Anywhere,
@@ -21,12 +21,12 @@ pub struct Candidates {
     /// Most words that a predicate covers.
     pub max_words: usize,
     /// Where predicates may stand.
-    pub predicates: Licence,
+    pub predicates: PredicatePlacement,
 }
 
 impl Default for Candidates {
     fn default() -> Self {
-        Self { max_words: 4, predicates: Licence::Anywhere }
+        Self { max_words: 4, predicates: PredicatePlacement::Anywhere }
     }
 }
 
@@ -51,7 +51,7 @@ impl Candidates {
             })
             .map(|(id, _)| id)
             .collect();
-        if self.predicates == Licence::Anywhere {
+        if self.predicates == PredicatePlacement::Anywhere {
             for span in self.spans(domain, utterance, &matches) {
                 leaves.extend(predicates.iter().map(|&constant| Leaf {
                     start: span.start,
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn names_stand_where_they_are_found_and_the_longest_of_a_class_wins() {
-        let lexicon = Candidates { predicates: Licence::Lexicon, ..Candidates::default() };
+        let lexicon = Candidates { predicates: PredicatePlacement::Lexicon, ..Candidates::default() };
         assert_eq!(
             shown("rivers in west virginia", lexicon),
             "0..1 river; 1..2 loc_1; 1..2 loc_2; 2..4 stateid('west virginia')"

@@ -1,6 +1,6 @@
 //! Whether programs can be derived at all, setting by setting, and why not.
 
-use crate::candidates::{Candidates, Licence};
+use crate::candidates::{Candidates, PredicatePlacement};
 use crate::gold::{GoldChart, Joins, Underivable};
 use crate::grammar::{Discontinuity, Grammar, Options};
 use crate::lattice::ChartError;
@@ -16,9 +16,9 @@ pub const SETTINGS: [(&str, Options); 4] = [
 ];
 
 /// Where predicates may stand, with a name for it.
-pub const LICENCES: [(&str, Licence); 2] = [
-    ("predicates on any words", Licence::Anywhere),
-    ("predicates on phrases of the lexicon", Licence::Lexicon),
+pub const PREDICATE_PLACEMENTS: [(&str, PredicatePlacement); 2] = [
+    ("predicates on any words", PredicatePlacement::Anywhere),
+    ("predicates on phrases of the lexicon", PredicatePlacement::Lexicon),
 ];
 
 /// Why a program cannot be derived in any setting.
@@ -41,9 +41,9 @@ pub struct Derivability<'a> {
 impl<'a> Derivability<'a> {
     /// Compiles the grammars.
     #[must_use]
-    pub fn new(domain: &'a Domain, licence: Licence) -> Self {
+    pub fn new(domain: &'a Domain, placement: PredicatePlacement) -> Self {
         let grammars = SETTINGS.iter().map(|(_, options)| Grammar::new(domain, *options)).collect();
-        Self { domain, grammars, candidates: Candidates { predicates: licence, ..Candidates::default() } }
+        Self { domain, grammars, candidates: Candidates { predicates: placement, ..Candidates::default() } }
     }
 
     /// The first setting in which a program can be derived, as a number in [`SETTINGS`].

@@ -471,7 +471,7 @@ fn two_cells(values: &mut [f64], a: usize, b: usize, storage: Storage) -> (&mut 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::candidates::{Candidates, Licence};
+    use crate::candidates::{Candidates, PredicatePlacement};
     use crate::grammar::{Grammar, Options};
     use crate::lattice::Scores;
     use crate::typed::Input;
@@ -499,7 +499,7 @@ mod tests {
         for (name, text) in sentences {
             let domain = spanwise_domains::load::load(name).unwrap();
             let grammar = Grammar::new(&domain, Options { implicit: true, ..Options::default() });
-            let candidates = Candidates { predicates: Licence::Lexicon, ..Candidates::default() };
+            let candidates = Candidates { predicates: PredicatePlacement::Lexicon, ..Candidates::default() };
             let lattice = candidates.lattice(&domain, &Utterance::new(text)).unwrap();
             assert!(lattice.n_positions() >= 14, "{name}: {}", lattice.n_positions());
             let score = |at: usize, by: f32| (at as f32 * by).sin();

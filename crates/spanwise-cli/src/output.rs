@@ -8,11 +8,11 @@ use std::process::ExitCode;
 
 /// What a command came to, if it did not break off.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Done {
+pub(crate) enum Status {
     /// All of it worked.
-    Well,
+    Success,
     /// It ran to its end, but some of its input was not as it should be, and it has said so.
-    WithFailures,
+    PartialFailure,
 }
 
 /// The call itself was wrong: a file that is not there, a name that does not exist.
@@ -28,10 +28,10 @@ impl std::fmt::Display for WrongCall {
 impl std::error::Error for WrongCall {}
 
 /// Says what went wrong, if anything did, and gives the exit code.
-pub(crate) fn finish(outcome: Result<Done, Error>) -> ExitCode {
+pub(crate) fn finish(outcome: Result<Status, Error>) -> ExitCode {
     match outcome {
-        Ok(Done::Well) => ExitCode::SUCCESS,
-        Ok(Done::WithFailures) => ExitCode::from(1),
+        Ok(Status::Success) => ExitCode::SUCCESS,
+        Ok(Status::PartialFailure) => ExitCode::from(1),
         // Whoever reads us has closed the pipe: there is nobody left to tell.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {

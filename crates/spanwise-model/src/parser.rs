@@ -75,7 +75,7 @@ pub struct Parse {
     /// The probability that the utterance is of the domain at all; 1 for a model that was never asked to tell.
     pub in_domain: f64,
     /// The words that nothing is known about, where the utterance is more likely foreign than not.
-    pub strange_words: Vec<u32>,
+    pub unknown_words: Vec<u32>,
     /// Other programs, the most probable first.
     pub alternatives: Vec<Alternative>,
     /// One entry per word, if asked for.
@@ -83,9 +83,9 @@ pub struct Parse {
 }
 
 impl Parse {
-    /// The [`strange_words`](Self::strange_words), as they were said.
-    pub fn strange(&self) -> impl Iterator<Item = &str> {
-        self.strange_words.iter().map(|&at| self.utterance.slice(Span { start: at, end: at + 1 }))
+    /// The [`unknown_words`](Self::unknown_words), as they were said.
+    pub fn unknown(&self) -> impl Iterator<Item = &str> {
+        self.unknown_words.iter().map(|&at| self.utterance.slice(Span { start: at, end: at + 1 }))
     }
 }
 
@@ -231,8 +231,8 @@ impl Parser {
             parse.in_domain = novelty.scale.in_domain(&novel);
             if parse.in_domain < 0.5 {
                 let said: Vec<&str> = parse.utterance.tokens().iter().map(|token| &*token.lower).collect();
-                let strange = novelty.strange_words(&novel, &said);
-                parse.strange_words = strange.into_iter().map(|at| at as u32).collect();
+                let strange = novelty.unknown_words(&novel, &said);
+                parse.unknown_words = strange.into_iter().map(|at| at as u32).collect();
             }
         }
         parse.alternatives.sort_by(|a, b| b.posterior.total_cmp(&a.posterior));
@@ -330,7 +330,7 @@ impl Parser {
             probability: posterior,
             posterior,
             in_domain: 1.0,
-            strange_words: Vec::new(),
+            unknown_words: Vec::new(),
             alternatives,
             provenance,
         })
@@ -372,7 +372,7 @@ impl Parser {
                     probability,
                     posterior: probability,
                     in_domain: 1.0,
-                    strange_words: Vec::new(),
+                    unknown_words: Vec::new(),
                     alternatives: Vec::new(),
                     provenance,
                 })

@@ -323,7 +323,7 @@ fn confidence_is_the_same_before_and_after_it_was_saved() {
     let [a, b] = [&before, &after].map(|parser| parser.parse_with(Utterance::new(TEXTS[0]), details));
     let (a, b) = (a.parse().unwrap(), b.parse().unwrap());
     assert_eq!(a.probability.to_bits(), b.probability.to_bits());
-    assert_eq!((a.in_domain, &a.strange_words), (b.in_domain, &b.strange_words));
+    assert_eq!((a.in_domain, &a.unknown_words), (b.in_domain, &b.unknown_words));
     let expected = a.in_domain * before.model().confidence.calibration.of(a.posterior);
     assert!((a.probability - expected).abs() < 1e-12 && a.in_domain < 1.0);
     let total = a.probability + a.alternatives.iter().map(|other| other.probability).sum::<f64>();
@@ -342,7 +342,7 @@ fn a_model_of_the_first_version_loads_and_says_what_its_chart_says() {
     let outcome = parser.parse(TEXTS[0]);
     let parse = outcome.parse().unwrap();
     assert_eq!((parse.probability.to_bits(), parse.in_domain), (parse.posterior.to_bits(), 1.0));
-    assert!(parse.strange_words.is_empty());
+    assert!(parse.unknown_words.is_empty());
 }
 
 #[test]

@@ -23,7 +23,7 @@ pub use diagram::{Diagram, Kind, Node, RenderError, Slot};
 pub use escape::xml;
 pub use html::html;
 pub use layout::{Joint, Layout, Measures, Place};
-pub use plot::{Plot, Reach, Series, side_by_side};
+pub use plot::{AxisBounds, Plot, Series, side_by_side};
 pub use pretty::pretty;
 pub use svg::{svg, svg_layout};
 pub use tikz::{MOST_LEVELS, tikz};

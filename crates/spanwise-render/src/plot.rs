@@ -34,7 +34,7 @@ pub struct Series {
 
 /// What an axis holds besides its values.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Reach {
+pub struct AxisBounds {
     /// The ends it has at least.
     pub at_least: Option<(f64, f64)>,
     /// The ends it never goes beyond.
@@ -43,7 +43,7 @@ pub struct Reach {
     pub whole: bool,
 }
 
-impl Reach {
+impl AxisBounds {
     /// An axis that holds at least these ends.
     #[must_use]
     pub fn at_least(low: f64, high: f64) -> Self {
@@ -63,9 +63,9 @@ pub struct Plot {
     /// Places with names of their own instead of numbers.
     pub names: Vec<String>,
     /// The axis below.
-    pub x: Reach,
+    pub x: AxisBounds,
     /// The axis on the left.
-    pub y: Reach,
+    pub y: AxisBounds,
     /// Whether the line `x = y` is drawn.
     pub diagonal: bool,
 }
@@ -198,7 +198,7 @@ struct Axis {
 
 impl Axis {
     /// An axis that holds all finite values, with about five round ticks.
-    fn new(values: impl Iterator<Item = f64>, reach: Reach) -> Self {
+    fn new(values: impl Iterator<Item = f64>, reach: AxisBounds) -> Self {
         let finite = values.filter(|value| value.abs() < LARGEST);
         let range = finite.fold(reach.at_least, |range: Option<(f64, f64)>, value| {
             Some(range.map_or((value, value), |(low, high)| (low.min(value), high.max(value))))

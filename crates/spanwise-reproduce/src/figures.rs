@@ -6,7 +6,7 @@ use crate::document::Figure;
 use crate::gather::{Cell, Results};
 use crate::stats::{Judged, length_bins, reliability, risk_curve};
 use crate::tables::Split;
-use spanwise_render::{Plot, Reach, Series};
+use spanwise_render::{AxisBounds, Plot, Series};
 
 /// A kind of plot, and one picture for each split that has something to show.
 pub(crate) struct Kind {
@@ -91,8 +91,8 @@ fn by_length(results: &Results, split: &Split) -> Option<Figure> {
     let plot = Plot {
         title: format!("{}: accuracy by length", split.title),
         x_label: "names and calls in the gold program".to_owned(),
-        x: Reach { whole: true, ..Reach::at_least(0.0, (bins.len() as f64 - 1.0).max(1.0)) },
-        y: Reach::at_least(90.0, 100.0),
+        x: AxisBounds { whole: true, ..AxisBounds::at_least(0.0, (bins.len() as f64 - 1.0).max(1.0)) },
+        y: AxisBounds::at_least(90.0, 100.0),
         names: bins.iter().map(crate::stats::LengthBin::shown).collect(),
         series,
         ..Plot::default()
@@ -106,8 +106,8 @@ fn learning(results: &Results, split: &Split) -> Option<Figure> {
     let plot = Plot {
         title: format!("{}: accuracy on dev", split.title),
         x_label: "epoch".to_owned(),
-        x: Reach::at_least(0.0, last),
-        y: Reach::at_least(90.0, 100.0),
+        x: AxisBounds::at_least(0.0, last),
+        y: AxisBounds::at_least(90.0, 100.0),
         series,
         ..Plot::default()
     };
@@ -129,8 +129,8 @@ fn risk(results: &Results, split: &Split) -> Option<Figure> {
         title: format!("{}: errors by coverage", split.title),
         x_label: "coverage, %".to_owned(),
         series: series(results, split, |cells| risk_curve(&pooled(cells)))?,
-        x: Reach::at_least(0.0, 100.0),
-        y: Reach::at_least(0.0, 5.0),
+        x: AxisBounds::at_least(0.0, 100.0),
+        y: AxisBounds::at_least(0.0, 5.0),
         ..Plot::default()
     };
     Some(figure("risk", split, plot))
@@ -143,8 +143,8 @@ fn reliable(results: &Results, split: &Split) -> Option<Figure> {
     let plot = Plot {
         title: format!("{}: reliability", split.title),
         x_label: "probability of the answer".to_owned(),
-        x: Reach::at_least(0.0, 1.0),
-        y: Reach::at_least(0.0, 1.0),
+        x: AxisBounds::at_least(0.0, 1.0),
+        y: AxisBounds::at_least(0.0, 1.0),
         series,
         diagonal: true,
         ..Plot::default()

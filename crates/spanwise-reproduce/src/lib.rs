@@ -23,6 +23,6 @@ pub mod tables;
 pub use error::ReproduceError;
 pub use grid::{CellId, Evaluation, Job, Options, Selection, Table, jobs};
 pub use runner::{Call, Ran, RunError, Runner, ThisProgram};
-pub use schedule::{Event, Outcome, Workshop, run};
+pub use schedule::{Event, Outcome, RunContext, run};
 pub use store::{Grid, Lock, Record, Store};
 pub use tables::Tables;

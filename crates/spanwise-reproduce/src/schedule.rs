@@ -38,7 +38,7 @@ pub struct Outcome {
 }
 
 /// Where and how jobs are run.
-pub struct Workshop<'a> {
+pub struct RunContext<'a> {
     /// Where files go.
     pub store: &'a Store,
     /// Who runs commands.
@@ -56,22 +56,22 @@ pub struct Workshop<'a> {
 /// Runs jobs in their order. Finished cells are kept, interrupted trainings continued, and cells whose
 /// settings have changed run again. A job that fails does not keep the others from running.
 #[must_use]
-pub fn run(jobs: &[Job], workshop: &Workshop<'_>) -> Outcome {
+pub fn run(jobs: &[Job], context: &RunContext<'_>) -> Outcome {
     let (next, failed) = (AtomicUsize::new(0), AtomicUsize::new(0));
     let files = Files::default();
     std::thread::scope(|scope| {
-        for _ in 0..workshop.at_once.clamp(1, jobs.len().max(1)) {
+        for _ in 0..context.at_once.clamp(1, jobs.len().max(1)) {
             scope.spawn(|| {
-                while !workshop.is_stopped()
+                while !context.is_stopped()
                     && let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed))
                 {
-                    let n_failed = workshop.job(job, &files);
+                    let n_failed = context.job(job, &files);
                     failed.fetch_add(n_failed, Ordering::Relaxed);
                 }
             });
         }
     });
-    Outcome { failed: failed.into_inner(), stopped: workshop.is_stopped() }
+    Outcome { failed: failed.into_inner(), stopped: context.is_stopped() }
 }
 
 /// Why a job goes no further.
@@ -92,7 +92,7 @@ struct Due<'a> {
     fingerprint: String,
 }
 
-impl Workshop<'_> {
+impl RunContext<'_> {
     fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }

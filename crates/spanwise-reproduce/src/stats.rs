@@ -4,8 +4,8 @@
 //! known here.
 
 use serde::Serialize;
+use spanwise_eval::metrics::Calibration;
 use spanwise_lang::Terms;
-use spanwise_train::metrics::Calibration;
 
 /// Bins of a reliability diagram, as many as the calibration error has.
 pub const N_BINS: usize = 10;

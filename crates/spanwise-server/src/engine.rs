@@ -48,7 +48,7 @@ pub struct Found {
     /// How probable it is that the utterance is one for this domain.
     pub in_domain: f64,
     /// The words that make the utterance look foreign, as they were said.
-    pub strange_words: Vec<String>,
+    pub unknown_words: Vec<String>,
     /// The score of its tree.
     pub score: f32,
     /// The tree as JSON.

@@ -2,7 +2,7 @@
 //!
 //! Rows of numbers come in, SVG goes out, the same bytes for the same rows.
 
-use spanwise_render::{Plot, Reach, Series, side_by_side};
+use spanwise_render::{AxisBounds, Plot, Series, side_by_side};
 
 /// One epoch of training. Shares are percentages; what is not a finite number leaves a gap in its curve.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -46,14 +46,14 @@ pub fn svg(rows: &[EpochRow]) -> String {
         title: title.to_owned(),
         x_label: "epoch".to_owned(),
         series,
-        x: Reach { whole: true, ..Reach::default() },
+        x: AxisBounds { whole: true, ..AxisBounds::default() },
         y,
         ..Plot::default()
     };
-    let percent = Reach { at_most: Some((0.0, 100.0)), ..Reach::default() };
+    let percent = AxisBounds { at_most: Some((0.0, 100.0)), ..AxisBounds::default() };
     let loss = series("loss", BLUE, |row| row.loss);
     let plots =
-        [plot("training loss", vec![loss], Reach::default()), plot("dev accuracy, %", curves, percent)];
+        [plot("training loss", vec![loss], AxisBounds::default()), plot("dev accuracy, %", curves, percent)];
     side_by_side("Learning curves", &plots)
 }
 

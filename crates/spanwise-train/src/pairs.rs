@@ -2,15 +2,15 @@
 
 use crate::config::Objective;
 use crate::error::TrainError;
-use crate::tree_f1::gold_leaves;
 use hashbrown::HashMap;
 use rayon::prelude::*;
 use spanwise_chart::gold::{GoldChart, Joins};
 use spanwise_core::{Span, Utterance};
 use spanwise_domains::data::Example;
+use spanwise_eval::gold_spans::pieces_per_word;
+use spanwise_eval::tree_f1::gold_leaves;
 use spanwise_lang::{ConstantId, TermId, Terms};
 use spanwise_model::Model;
-use spanwise_nn::Tokenizer;
 
 /// An utterance with its program.
 #[derive(Clone, Debug)]
@@ -47,17 +47,6 @@ pub(crate) fn read_programs(
 
 /// Why a pair is left out that has no gold tree to learn from.
 pub(crate) const NO_TREE: &str = "no gold tree";
-
-/// How many pieces each word has, for gold trees over word pieces; `None` where pieces are whole words.
-pub(crate) fn pieces_per_word(tokenizer: &Tokenizer, utterance: &Utterance) -> Option<Vec<usize>> {
-    match tokenizer {
-        Tokenizer::WordPiece(_) => {
-            let pieces = tokenizer.encode(utterance);
-            Some(pieces.words.iter().map(|&(first, last)| (last - first + 1) as usize).collect())
-        }
-        Tokenizer::Words(_) => None,
-    }
-}
 
 /// Keeps the pairs that the model's chart can derive.
 pub(crate) fn derivable(

@@ -1,12 +1,9 @@
 //! A run: epochs, checkpoints, metrics, and the weights that are kept in the end.
 
-use crate::calibrate;
 use crate::checkpoint::{self, Spare, State};
 use crate::config::{Config, Training};
 use crate::curves::{self, EpochRow};
 use crate::error::TrainError;
-use crate::evaluate::evaluate;
-use crate::metrics::{Judge, Report};
 use crate::pairs::Pair;
 use crate::recombine::{Bank, Explained, Limits};
 use crate::schedule::{batches, rates};
@@ -18,6 +15,9 @@ use spanwise_chart::gold::{GoldChart, Joins};
 use spanwise_domains::data::Example;
 use spanwise_domains::exec::{self, Executor};
 use spanwise_domains::load::Spec;
+use spanwise_eval::calibrate;
+use spanwise_eval::evaluate::evaluate;
+use spanwise_eval::metrics::{Judge, Report};
 use spanwise_lang::Terms;
 use spanwise_model::{Model, Parser, Search};
 use spanwise_nn::{AdamW, Item, Pieces, Random};

@@ -1,6 +1,5 @@
 //! Training: from a configuration to a model directory.
 
-use crate::annotate;
 use crate::checkpoint::{self, State};
 use crate::config::{Config, Objective, Training};
 use crate::error::TrainError;
@@ -12,6 +11,7 @@ use spanwise_core::Utterance;
 use spanwise_domains::data::{self, Example, write_atomic};
 use spanwise_domains::exec::{self, Executor};
 use spanwise_domains::load::{LoadError, Spec};
+use spanwise_eval::annotate;
 use spanwise_lang::{Domain, Terms};
 use spanwise_model::{Labels, LexiconUse, Model, Parser, Search};
 use spanwise_nn::pretrained::{Activation, Architecture, EncoderConfig, Pretrained, PretrainedError};

@@ -4,9 +4,9 @@
 
 use spanwise_domains::data;
 use spanwise_domains::load::Spec;
-use spanwise_train::annotate::Annotator;
-use spanwise_train::evaluate::evaluate;
-use spanwise_train::metrics::{Judge, Report};
+use spanwise_eval::annotate::Annotator;
+use spanwise_eval::evaluate::evaluate;
+use spanwise_eval::metrics::{Judge, Report};
 use spanwise_train::{Config, Event, TrainError, Trained, train};
 use std::fs;
 use std::ops::ControlFlow;

@@ -4,7 +4,7 @@ mod chart;
 mod encoder;
 mod train;
 
-use crate::output::Done;
+use crate::output::Status;
 use anyhow::Result;
 
 /// Measure speed.
@@ -22,11 +22,11 @@ enum Command {
     Train(train::Args),
 }
 
-pub(crate) fn run(args: &Args) -> Result<Done> {
+pub(crate) fn run(args: &Args) -> Result<Status> {
     match &args.command {
         Command::Chart(args) => chart::run(args)?,
         Command::Encoder(args) => encoder::run(args)?,
         Command::Train(args) => train::run(args)?,
     }
-    Ok(Done::Well)
+    Ok(Status::Success)
 }

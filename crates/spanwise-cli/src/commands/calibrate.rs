@@ -1,15 +1,15 @@
 //! `spanwise calibrate`: how far a model can be trusted, fitted anew.
 
 use super::parser;
-use crate::output::{Done, WrongCall, say};
+use crate::output::{Status, WrongCall, say};
 use anyhow::Result;
 use serde_json::{Value, json};
 use spanwise_core::Utterance;
 use spanwise_domains::data::{self, Example};
+use spanwise_eval::calibrate::{Fitted, fit};
+use spanwise_eval::evaluate::evaluate;
+use spanwise_eval::metrics::{Judge, Report};
 use spanwise_model::Model;
-use spanwise_train::calibrate::{Fitted, fit};
-use spanwise_train::evaluate::evaluate;
-use spanwise_train::metrics::{Judge, Report};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -40,7 +40,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-pub(crate) fn run(args: &Args) -> Result<Done> {
+pub(crate) fn run(args: &Args) -> Result<Status> {
     let out = args.out.as_deref().unwrap_or(&args.model);
     if out != args.model && out.join("model.json").exists() {
         let out = out.display();
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args) -> Result<Done> {
     let judge = Judge::new(&parser.model().domain, Some(&args.model))?;
     let report = Report::new(&evaluate(&parser, &judge, &dev, &|_| {}));
     print(args.json, out, &parser.model().confidence, [ece_of_posteriors, report.ece])?;
-    Ok(Done::Well)
+    Ok(Status::Success)
 }
 
 fn utterances(paths: &[PathBuf]) -> Result<Vec<Utterance>> {

@@ -3,7 +3,7 @@
 mod derivability;
 
 use super::{DOMAIN_HELP, executor, load};
-use crate::output::{Columns, Done, percent, say, shorten};
+use crate::output::{Columns, Status, percent, say, shorten};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use spanwise_domains::check::{BAD_LINE, Checker, Coverage, Report, over_two_phrases};
@@ -41,7 +41,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-pub(crate) fn run(args: &Args) -> Result<Done> {
+pub(crate) fn run(args: &Args) -> Result<Status> {
     let spec = Spec::parse(&args.domain);
     let domain = load(spec)?;
     if args.data.is_empty() {
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &Args) -> Result<Done> {
     if !args.data.is_empty() && report.programs == 0 {
         say("note: no example has a program");
     }
-    Ok(if report.kinds.is_empty() { Done::Well } else { Done::WithFailures })
+    Ok(if report.kinds.is_empty() { Status::Success } else { Status::PartialFailure })
 }
 
 /// Checks every line of a file. A line that is no example is a failure; a file that is no data ends it all.

@@ -1,6 +1,6 @@
 //! `spanwise completions`: scripts that let a shell complete our commands.
 
-use crate::output::Done;
+use crate::output::Status;
 use anyhow::Result;
 use clap::CommandFactory as _;
 use clap_complete::Shell;
@@ -20,10 +20,10 @@ pub(crate) struct Args {
     shell: Shell,
 }
 
-pub(crate) fn run(args: &Args) -> Result<Done> {
+pub(crate) fn run(args: &Args) -> Result<Status> {
     // Into memory first: the generator panics where a stream is closed.
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut crate::Cli::command(), "spanwise", &mut script);
     io::stdout().lock().write_all(&script)?;
-    Ok(Done::Well)
+    Ok(Status::Success)
 }

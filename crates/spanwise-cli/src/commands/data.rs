@@ -6,7 +6,7 @@ mod scan;
 mod split;
 mod stats;
 
-use crate::output::{Done, WrongCall, say};
+use crate::output::{Status, WrongCall, say};
 use anyhow::{Context as _, Result};
 use spanwise_domains::data::{self, DataError, Example, write_all_atomic, write_examples};
 use spanwise_lang::{Domain, Shape, TermId, Terms};
@@ -31,7 +31,7 @@ enum Command {
     Stats(stats::Args),
 }
 
-pub(crate) fn run(args: &Args) -> Result<Done> {
+pub(crate) fn run(args: &Args) -> Result<Status> {
     match &args.command {
         Command::Scan(args) => scan::run(args)?,
         Command::Annotate(args) => annotate::run(args)?,
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args) -> Result<Done> {
         Command::Split(args) => split::run(args)?,
         Command::Stats(args) => stats::run(args)?,
     }
-    Ok(Done::Well)
+    Ok(Status::Success)
 }
 
 /// A data file that cannot be opened makes the call wrong; anything else is the file's fault.

@@ -10,13 +10,13 @@ mod store;
 
 use super::picture::{Color, screen};
 use super::serve;
-use crate::output::{Columns, Done, percent};
+use crate::output::{Columns, Status, percent};
 use anyhow::Result;
 use serde_json::{Map, Value, json};
 use spanwise_domains::data::Example;
+use spanwise_eval::evaluate::evaluate;
+use spanwise_eval::metrics::{Judge, Report};
 use spanwise_model::Parser;
-use spanwise_train::evaluate::evaluate;
-use spanwise_train::metrics::{Judge, Report};
 use std::io::{self, BufRead as _, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -70,7 +70,7 @@ const HELD_OUT: [(&str, &str, &str); 2] = [
 /// in a way that no training example does.
 const SHOWN: [usize; 3] = [0, 9, 18];
 
-pub(crate) fn run(args: &Args) -> Result<Done> {
+pub(crate) fn run(args: &Args) -> Result<Status> {
     let started = Instant::now();
     // A wrong address is said before anything is trained.
     serve::address(&args.addr)?;
@@ -86,11 +86,11 @@ pub(crate) fn run(args: &Args) -> Result<Done> {
         let mut object = as_json(&trained, &reports, &home.directory);
         object.insert("seconds".to_owned(), json!(started.elapsed().as_secs_f64()));
         writeln!(out, "{}", Value::Object(object))?;
-        return Ok(Done::Well);
+        return Ok(Status::Success);
     }
     write!(out, "{}", table(&trained, &reports, &home.directory))?;
     if args.no_questions {
-        return Ok(Done::Well);
+        return Ok(Status::Success);
     }
     if args.serve {
         drop(trained);

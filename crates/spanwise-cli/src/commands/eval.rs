@@ -1,18 +1,18 @@
 //! `spanwise eval`: how good a model is.
 
-mod foreign;
+mod out_of_domain;
 
 use super::{parser, tokenizer};
-use crate::output::{Columns, Done, percent};
+use crate::output::{Columns, Status, percent};
 use anyhow::Result;
-use foreign::Foreign;
 use indicatif::{ProgressBar, ProgressStyle};
+use out_of_domain::OutOfDomain;
 use serde_json::{Value, json};
 use spanwise_domains::data::{self, Example, write_atomic};
+use spanwise_eval::evaluate::evaluate_with;
+use spanwise_eval::metrics::{Judge, Judged, Report};
+use spanwise_eval::selective::Answered;
 use spanwise_model::{Outcome, Parser};
-use spanwise_train::abstain::Answered;
-use spanwise_train::evaluate::evaluate_with;
-use spanwise_train::metrics::{Judge, Judged, Report};
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -25,13 +25,13 @@ use std::time::Instant;
 /// error (ECE) says how far the model's probabilities are from the truth; risk at 80 % is the share of errors among the
 /// 80 % of answers that it is most sure of.
 ///
-/// With --foreign, a file of utterances that have nothing to do with the domain is parsed too, one a line, as text or as
+/// With --out-of-domain, a file of utterances that have nothing to do with the domain is parsed too, one a line, as text or as
 /// JSON objects with `utterance`; lines that begin with `# ` name sections. The share of them that is rejected is given for
 /// the thresholds that keep 90 % and 95 % of the right answers.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  spanwise eval runs/geo test.jsonl\n  \
     spanwise eval runs/geo test.jsonl --json --predictions predictions.jsonl\n  \
-    spanwise eval runs/geo test.jsonl --abstain-below 0.5 --foreign chit-chat.txt")]
+    spanwise eval runs/geo test.jsonl --abstain-below 0.5 --out-of-domain chit-chat.txt")]
 pub(crate) struct Args {
     /// The model directory
     model: PathBuf,
@@ -45,8 +45,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "P", value_parser = super::probability)]
     abstain_below: Option<f64>,
     /// Utterances of other domains, to see how many of them are rejected
-    #[arg(long, value_name = "FILE")]
-    foreign: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", alias = "foreign")]
+    out_of_domain: Option<PathBuf>,
     /// A folder with the tokenizer (tokenizer.json or vocab.txt) whose word-pieces gold trees count [default: the model's; one
     /// without word-pieces compares trees where every word is one piece]
     #[arg(long, value_name = "DIR")]
@@ -59,7 +59,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-pub(crate) fn run(args: &Args) -> Result<Done> {
+pub(crate) fn run(args: &Args) -> Result<Status> {
     let parser = parser(&args.model)?;
     let examples = read(&args.data, args.limit.map_or(usize::MAX, NonZeroUsize::get))?;
     let pieces = args.pieces.as_deref().map(tokenizer).transpose()?;
@@ -87,7 +87,8 @@ pub(crate) fn run(args: &Args) -> Result<Done> {
     let judged: Vec<Judged> = judged.into_iter().map(|(one, _)| one).collect();
     let report = Report::new(&judged);
     let answered = args.abstain_below.map(|below| Answered::new(&judged, below));
-    let foreign = args.foreign.as_ref().map(|path| Foreign::read(path, &parser)).transpose()?;
+    let out_of_domain =
+        args.out_of_domain.as_ref().map(|path| OutOfDomain::read(path, &parser)).transpose()?;
     let speed = examples.len() as f64 / seconds.max(f64::MIN_POSITIVE);
     let mut out = io::stdout().lock();
     if args.json {
@@ -98,18 +99,18 @@ pub(crate) fn run(args: &Args) -> Result<Done> {
             object.insert("answered".to_owned(), json!(answered));
             object.insert("accuracy_answered".to_owned(), json!(accuracy_answered));
         }
-        if let Some(foreign) = &foreign {
-            object.insert("foreign".to_owned(), foreign.to_json(&judged));
+        if let Some(out_of_domain) = &out_of_domain {
+            object.insert("out_of_domain".to_owned(), out_of_domain.to_json(&judged));
         }
         writeln!(out, "{}", Value::Object(object))?;
     } else {
         let mut text = as_text(&report, answered, seconds, speed);
-        if let Some(foreign) = &foreign {
-            text += &format!("\n{}", foreign.to_text(&judged));
+        if let Some(out_of_domain) = &out_of_domain {
+            text += &format!("\n{}", out_of_domain.to_text(&judged));
         }
         out.write_all(text.as_bytes())?;
     }
-    Ok(Done::Well)
+    Ok(Status::Success)
 }
 
 /// The first `limit` examples of some files; there must be something to compare predictions with.

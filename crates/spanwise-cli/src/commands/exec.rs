@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::lines::{INPUT_BYTES, context_of, next_line, read_object, text_of, without_mark};
 use super::{DOMAIN_HELP, executor, load};
-use crate::output::{Done, say};
+use crate::output::{Status, say};
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 use spanwise_domains::exec::{Denotation, ExecError, Executor};
@@ -38,7 +38,7 @@ pub(crate) struct Args {
 /// Terms after which the store starts afresh, so that memory stays flat on endless input.
 const MAX_TERMS: usize = 1 << 20;
 
-pub(crate) fn run(args: &Args) -> Result<Done> {
+pub(crate) fn run(args: &Args) -> Result<Status> {
     let spec = Spec::parse(&args.domain);
     let domain = load(spec)?;
     let executor = executor(&domain, spec)?;
@@ -77,7 +77,7 @@ pub(crate) fn run(args: &Args) -> Result<Done> {
     if runner.n_failed > 0 && (args.programs.is_empty() || args.json) {
         say(&format!("{} of {} programs could not be evaluated", runner.n_failed, runner.n));
     }
-    Ok(if runner.n_failed == 0 { Done::Well } else { Done::WithFailures })
+    Ok(if runner.n_failed == 0 { Status::Success } else { Status::PartialFailure })
 }
 
 /// Why a program has no denotation.

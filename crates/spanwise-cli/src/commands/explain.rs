@@ -2,7 +2,7 @@
 
 use super::parser;
 use super::picture::{Color, Format, explanation, screen};
-use crate::output::{Done, say};
+use crate::output::{Status, say};
 use anyhow::Result;
 use spanwise_domains::data::write_atomic;
 use spanwise_model::{Details, Outcome};
@@ -48,7 +48,7 @@ pub(crate) struct Args {
     color: Color,
 }
 
-pub(crate) fn run(args: &Args) -> Result<Done> {
+pub(crate) fn run(args: &Args) -> Result<Status> {
     let context = args.context.read()?;
     let parser = parser(&args.model)?;
     let text = args.text.join(" ");
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Args) -> Result<Done> {
         Outcome::Found(parse) => parse,
         Outcome::Nothing { reason, .. } => {
             say(&format!("no program for {text:?}: {reason}"));
-            return Ok(Done::WithFailures);
+            return Ok(Status::PartialFailure);
         }
     };
     let explanation = explanation(&parser, &parse, context.as_ref().map(|context| &context.value))?;
@@ -70,5 +70,5 @@ pub(crate) fn run(args: &Args) -> Result<Done> {
             out.flush()?;
         }
     }
-    Ok(Done::Well)
+    Ok(Status::Success)
 }

@@ -1,7 +1,7 @@
 //! `spanwise man`: the help of every command as manual pages.
 
 use super::make_directory;
-use crate::output::{Done, say};
+use crate::output::{Status, say};
 use anyhow::Result;
 use clap::CommandFactory as _;
 use clap_mangen::Man;
@@ -21,13 +21,13 @@ pub(crate) struct Args {
     out: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: &Args) -> Result<Done> {
+pub(crate) fn run(args: &Args) -> Result<Status> {
     let mut root = crate::Cli::command();
     // Fills in the full names of subcommands.
     root.build();
     let Some(out) = &args.out else {
         io::stdout().lock().write_all(&page(root)?)?;
-        return Ok(Done::Well);
+        return Ok(Status::Success);
     };
     make_directory(out)?;
     let mut open = vec![root];
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Args) -> Result<Done> {
         n_pages += 1;
     }
     say(&format!("{n_pages} pages in {}", out.display()));
-    Ok(Done::Well)
+    Ok(Status::Success)
 }
 
 fn page(command: clap::Command) -> Result<Vec<u8>> {

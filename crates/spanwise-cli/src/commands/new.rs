@@ -4,7 +4,7 @@
 //! next steps. The texts are files in this binary; nothing is fetched.
 
 use super::make_directory;
-use crate::output::{Done, WrongCall};
+use crate::output::{Status, WrongCall};
 use anyhow::Result;
 use spanwise_domains::data::write_atomic;
 use spanwise_lang::domain::Table;
@@ -41,7 +41,7 @@ const MAX_NAME: usize = 64;
 /// A file to write: its path in the directory, and its text.
 type File = (String, String);
 
-pub(crate) fn run(args: &Args) -> Result<Done> {
+pub(crate) fn run(args: &Args) -> Result<Status> {
     let name = name(&args.directory).map_err(WrongCall)?;
     let place = args.directory.display();
     let is_free = match fs::read_dir(&args.directory) {
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &Args) -> Result<Done> {
         writeln!(out, "  {path}")?;
     }
     writeln!(out, "next: cd {place} && spanwise check domain.toml examples.jsonl")?;
-    Ok(Done::Well)
+    Ok(Status::Success)
 }
 
 /// The name of a domain, from its directory.
@@ -100,7 +100,7 @@ fn home() -> Vec<File> {
     vec![
         file("README.md", include_str!("new/home/README.md")),
         file("domain.toml", include_str!("new/home/domain.toml")),
-        file("rooms.tsv", include_str!("new/home/rooms.tsv")),
+        file("places.tsv", include_str!("new/home/places.tsv")),
         file("examples.jsonl", include_str!("new/home/examples.jsonl")),
         file("train.toml", TRAIN),
         file("executor.py", include_str!("new/home/executor.py")),

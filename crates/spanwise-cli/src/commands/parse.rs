@@ -4,7 +4,7 @@ mod reply;
 
 use super::lines::{Windows, text_of, utterance_of, without_mark};
 use super::parser;
-use crate::output::{Done, say};
+use crate::output::{Status, say};
 use anyhow::{Context as _, Result};
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -52,7 +52,7 @@ const BATCH: usize = 32;
 /// Longest utterance. Lines may be longer: they can hold a scene.
 const MAX_UTTERANCE_BYTES: usize = 1 << 20;
 
-pub(crate) fn run(args: &Args) -> Result<Done> {
+pub(crate) fn run(args: &Args) -> Result<Status> {
     let context = args.context.read()?;
     let parser = parser(&args.model)?;
     let worker = Worker {
@@ -78,7 +78,7 @@ pub(crate) fn run(args: &Args) -> Result<Done> {
         }
         out.flush()?;
     }
-    Ok(Done::Well)
+    Ok(Status::Success)
 }
 
 /// A line that is an utterance.
@@ -120,7 +120,7 @@ impl Worker<'_> {
     }
 
     /// Answers standard input window by window, so that memory does not grow with it.
-    fn stream(&self, out: &mut dyn Write) -> Result<Done> {
+    fn stream(&self, out: &mut dyn Write) -> Result<Status> {
         let stdin = io::stdin();
         if stdin.is_terminal() {
             say("reading utterances from the terminal, one a line; end with Ctrl-D");
@@ -151,7 +151,7 @@ impl Worker<'_> {
         if n_failed > 0 {
             say(&format!("{n_failed} of {number} lines could not be read"));
         }
-        Ok(if n_failed == 0 { Done::Well } else { Done::WithFailures })
+        Ok(if n_failed == 0 { Status::Success } else { Status::PartialFailure })
     }
 
     /// Answers in the order of the lines. Utterances of similar length share a batch, batches run in parallel.

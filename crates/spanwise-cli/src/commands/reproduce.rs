@@ -2,7 +2,7 @@
 
 mod live;
 
-use crate::output::{Done, WrongCall, say};
+use crate::output::{Status, WrongCall, say};
 use crate::signals;
 use anyhow::{Context, Result};
 use live::Live;
@@ -11,7 +11,7 @@ use spanwise_reproduce::about::{self, About};
 use spanwise_reproduce::gather::Results;
 use spanwise_reproduce::report::{self, Report};
 use spanwise_reproduce::{
-    CellId, Options, Outcome, ReproduceError, Selection, Store, Table, Tables, ThisProgram, Workshop, jobs,
+    CellId, Options, Outcome, ReproduceError, RunContext, Selection, Store, Table, Tables, ThisProgram, jobs,
 };
 use std::io::{self, Write};
 use std::num::{NonZeroU64, NonZeroUsize};
@@ -103,7 +103,7 @@ impl From<Which> for Table {
     }
 }
 
-pub(crate) fn run(args: &Args) -> Result<Done> {
+pub(crate) fn run(args: &Args) -> Result<Status> {
     let tables = Tables::builtin()?;
     let default = if args.quick { "reproduce-quick" } else { "reproduce" };
     let store = Store::new(args.out.clone().unwrap_or_else(|| default.into()));
@@ -139,7 +139,7 @@ pub(crate) fn run(args: &Args) -> Result<Done> {
             store.out().join("report.md").display()
         ));
     }
-    Ok(if outcome == Outcome::default() { Done::Well } else { Done::WithFailures })
+    Ok(if outcome == Outcome::default() { Status::Success } else { Status::PartialFailure })
 }
 
 fn options(args: &Args) -> Result<Options> {
@@ -176,9 +176,9 @@ fn fill(args: &Args, store: &Store, tables: &Tables, cells: &[CellId], options: 
     let stop = signals::stop_flag();
     let live = Live::new(tables, cells, &jobs, n_at_once);
     let watch = |event: spanwise_reproduce::Event<'_>| live.event(&event);
-    let workshop =
-        Workshop { store, runner: &runner, options, at_once: n_at_once, stop: &stop, watch: &watch };
-    let outcome = spanwise_reproduce::run(&jobs, &workshop);
+    let context =
+        RunContext { store, runner: &runner, options, at_once: n_at_once, stop: &stop, watch: &watch };
+    let outcome = spanwise_reproduce::run(&jobs, &context);
     live.finish();
     Ok(outcome)
 }

@@ -2,7 +2,7 @@
 
 mod engine;
 
-use crate::output::{Done, WrongCall, say};
+use crate::output::{Status, WrongCall, say};
 use crate::signals;
 use anyhow::{Context as _, Result};
 use engine::ModelSource;
@@ -70,12 +70,12 @@ pub(crate) struct Args {
 /// Where to listen, unless told otherwise.
 pub(super) const ADDRESS: &str = "127.0.0.1:8080";
 
-pub(crate) fn run(args: &Args) -> Result<Done> {
+pub(crate) fn run(args: &Args) -> Result<Status> {
     serve(sources(&args.models)?, config(args)?, args.log_json, args.quiet)
 }
 
 /// Serves one model as it is, for somebody who looks at its page.
-pub(super) fn show(name: &str, directory: &Path, addr: &str) -> Result<Done> {
+pub(super) fn show(name: &str, directory: &Path, addr: &str) -> Result<Status> {
     let mut config = Config::new(address(addr)?);
     config.signals = true;
     let source: Box<dyn Source> = Box::new(ModelSource(directory.to_owned()));
@@ -87,7 +87,7 @@ fn serve(
     config: Config,
     as_json: bool,
     quiet: bool,
-) -> Result<Done> {
+) -> Result<Status> {
     let listener = Arc::new(move |event: Event| {
         let is_request = matches!(event, Event::Request { .. });
         if as_json {
@@ -101,7 +101,7 @@ fn serve(
     // Executors of domains may be processes of their own.
     external::stop_all();
     match served {
-        Ok(()) => Ok(Done::Well),
+        Ok(()) => Ok(Status::Success),
         Err(error @ ServeError::Bind { .. }) => Err(WrongCall(error.to_string()).into()),
         Err(error) => Err(error.into()),
     }

@@ -3,7 +3,7 @@
 mod executor_files;
 
 use super::progress::Shown;
-use crate::output::{Done, WrongCall, percent};
+use crate::output::{Status, WrongCall, percent};
 use crate::signals;
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -57,7 +57,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-pub(crate) fn run(args: &Args) -> Result<Done> {
+pub(crate) fn run(args: &Args) -> Result<Status> {
     let started = Instant::now();
     let mut config = Config::read(&args.config, &args.settings).map_err(wrong_config)?;
     if let Some(encoder) = &args.encoder {
@@ -116,7 +116,7 @@ pub(crate) fn run(args: &Args) -> Result<Done> {
             writeln!(out, "next: spanwise eval {} {}", args.out.display(), data.join(test).display())?;
         }
     }
-    Ok(Done::Well)
+    Ok(Status::Success)
 }
 
 fn wrong_config(error: ConfigError) -> anyhow::Error {

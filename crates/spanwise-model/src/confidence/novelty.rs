@@ -92,7 +92,7 @@ impl Novelty {
     /// The words nothing is known about, of all the words `said`: those that are neither names nor in the vocabulary, or
     /// else the most novel one.
     #[must_use]
-    pub fn strange_words(&self, novel: &Novel, said: &[&str]) -> Vec<usize> {
+    pub fn unknown_words(&self, novel: &Novel, said: &[&str]) -> Vec<usize> {
         let words = || novel.words.iter().enumerate().filter_map(|(at, d)| Some((at, (*d)?)));
         let is_new = |at: &usize| said.get(*at).is_some_and(|word| !self.vocabulary.contains(*word));
         let strange: Vec<usize> = words().map(|(at, _)| at).filter(is_new).collect();

@@ -118,10 +118,10 @@ fn the_words_that_are_named_are_those_never_seen_or_else_the_most_novel_one() {
     let scale = Scale { center: 0.5, width: 0.05 };
     let novelty = Novelty { width: 2, prototypes: vec![1.0, 0.0], scale, vocabulary };
     let novel = Novel::new(vec![Some(0.1), Some(0.9), None, Some(0.2)]);
-    assert_eq!(novelty.strange_words(&novel, &["states", "govern", "texas", "badly"]), [1, 3]);
+    assert_eq!(novelty.unknown_words(&novel, &["states", "govern", "texas", "badly"]), [1, 3]);
     // The first of the most novel ones; a name is never named.
-    assert_eq!(novelty.strange_words(&novel, &["states", "border", "texas", "states"]), [1]);
+    assert_eq!(novelty.unknown_words(&novel, &["states", "border", "texas", "states"]), [1]);
     let equal = Novel::new(vec![Some(0.3), Some(0.3)]);
-    assert_eq!(novelty.strange_words(&equal, &["border", "border"]), [0]);
-    assert!(novelty.strange_words(&Novel::new(vec![None]), &["texas"]).is_empty());
+    assert_eq!(novelty.unknown_words(&equal, &["border", "border"]), [0]);
+    assert!(novelty.unknown_words(&Novel::new(vec![None]), &["texas"]).is_empty());
 }

@@ -7,8 +7,8 @@ fn plot(points: Vec<(f64, f64)>) -> Plot {
         title: "accuracy <by> length".to_owned(),
         x_label: "length".to_owned(),
         series: vec![Series { name: "a & b".to_owned(), style: 1, points }],
-        x: Reach::at_least(0.0, 1.0),
-        y: Reach::at_least(80.0, 100.0),
+        x: AxisBounds::at_least(0.0, 1.0),
+        y: AxisBounds::at_least(80.0, 100.0),
         diagonal: true,
         ..Plot::default()
     }
@@ -29,17 +29,17 @@ fn a_plot_looks_like_this() {
 
 #[test]
 fn axes_have_round_ticks_and_hold_all_values() {
-    let shown = |values: &[f64], reach: Reach| {
+    let shown = |values: &[f64], reach: AxisBounds| {
         let axis = Axis::new(values.iter().copied(), reach);
         let ticks: Vec<String> = axis.ticks().map(|tick| axis.shown(tick)).collect();
         ticks.join(" ")
     };
-    let (free, whole) = (Reach::default(), Reach { whole: true, ..Reach::default() });
+    let (free, whole) = (AxisBounds::default(), AxisBounds { whole: true, ..AxisBounds::default() });
     let lines = [
-        shown(&[], Reach::at_least(0.0, 100.0)),
-        shown(&[63.6], Reach::at_least(90.0, 100.0)),
-        shown(&[0.3, f64::NAN], Reach::at_least(0.0, 0.3)),
-        shown(&[62.0, 99.3], Reach { at_most: Some((0.0, 100.0)), ..free }),
+        shown(&[], AxisBounds::at_least(0.0, 100.0)),
+        shown(&[63.6], AxisBounds::at_least(90.0, 100.0)),
+        shown(&[0.3, f64::NAN], AxisBounds::at_least(0.0, 0.3)),
+        shown(&[62.0, 99.3], AxisBounds { at_most: Some((0.0, 100.0)), ..free }),
         shown(&[0.0, 1.0], free),
         shown(&[0.0137, 2.4], free),
         shown(&[-3e-5, 2e-5], free),
@@ -90,7 +90,7 @@ fn nothing_to_draw_is_said() {
 
 #[test]
 fn level_curves_run_through_the_middle() {
-    let level = Plot { y: Reach::default(), ..plot(vec![(0.0, 4.0), (1.0, 4.0)]) };
+    let level = Plot { y: AxisBounds::default(), ..plot(vec![(0.0, 4.0), (1.0, 4.0)]) };
     assert!(level.svg().contains("points=\"46.0,124.0 428.0,124.0\""), "{}", level.svg());
 }
 
@@ -120,7 +120,7 @@ proptest! {
         points in prop::collection::vec((any_number(), any_number()), 0..60),
         whole in any::<bool>(),
     ) {
-        let free = Plot { x: Reach { whole, ..Reach::default() }, y: Reach::default(), ..plot(points) };
+        let free = Plot { x: AxisBounds { whole, ..AxisBounds::default() }, y: AxisBounds::default(), ..plot(points) };
         let svg = side_by_side("two", &[free.clone(), free]);
         check(&svg);
         prop_assert!(svg.len() < 100_000);

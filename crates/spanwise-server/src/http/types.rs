@@ -36,8 +36,8 @@ pub(crate) fn reading(ask: &Ask, reading: Reading) -> String {
                 let mut reason = format!(
                     "the best program has probability {probability:.3}, less than the {least} asked for"
                 );
-                if !found.strange_words.is_empty() {
-                    reason += &format!("; nothing is known about `{}`", found.strange_words.join("`, `"));
+                if !found.unknown_words.is_empty() {
+                    reason += &format!("; nothing is known about `{}`", found.unknown_words.join("`, `"));
                 }
                 nothing(&mut object, Some(probability), &reason);
             }

@@ -231,7 +231,7 @@ knows = "knows"
 fn family() -> Set {
     let domain = Domain::load(FAMILY, "family.toml", None, &spanwise_lang::domain::NoTables);
     let mut set = Set::new(domain.unwrap_or_else(|errors| panic!("{errors}")));
-    set.candidates.predicates = spanwise_chart::candidates::Licence::Lexicon;
+    set.candidates.predicates = spanwise_chart::candidates::PredicatePlacement::Lexicon;
     set
 }
 

@@ -4,18 +4,18 @@ use crate::output::{Columns, percent, shorten};
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 use serde_json::{Value, json};
-use spanwise_chart::derivable::{Derivability, LICENCES, SETTINGS};
+use spanwise_chart::derivable::{Derivability, PREDICATE_PLACEMENTS, SETTINGS};
 use spanwise_core::Utterance;
 use spanwise_domains::data::Example;
 use spanwise_lang::Domain;
 use std::collections::BTreeMap;
 
-/// Failing examples that are printed for each licence.
+/// Failing examples that are printed for each placement.
 const SHOWN: usize = 3;
 
-/// What the charts found for one licence.
+/// What the charts found for one placement.
 pub(super) struct Findings {
-    licence: &'static str,
+    placement: &'static str,
     programs: usize,
     /// Programs derivable in each setting.
     derivable: [usize; SETTINGS.len()],
@@ -25,12 +25,12 @@ pub(super) struct Findings {
 
 /// Asks for every example with a program. Runs on all cores.
 pub(super) fn examine(domain: &Domain, examples: &[Example]) -> Vec<Findings> {
-    let bar = ProgressBar::new((examples.len() * LICENCES.len()) as u64).with_style(
+    let bar = ProgressBar::new((examples.len() * PREDICATE_PLACEMENTS.len()) as u64).with_style(
         ProgressStyle::with_template("derivability {bar:30} {pos}/{len}, {eta} left")
             .expect("the template is fixed and valid"),
     );
-    let found = LICENCES.iter().map(|&(name, licence)| {
-        let derivability = Derivability::new(domain, licence);
+    let found = PREDICATE_PLACEMENTS.iter().map(|&(name, placement)| {
+        let derivability = Derivability::new(domain, placement);
         let outcomes: Vec<_> = examples
             .par_iter()
             .map_init(
@@ -53,9 +53,9 @@ pub(super) fn examine(domain: &Domain, examples: &[Example]) -> Vec<Findings> {
 
 type Outcome = Option<Result<usize, (&'static str, String)>>;
 
-fn summarise(licence: &'static str, examples: &[Example], outcomes: Vec<Outcome>) -> Findings {
+fn summarise(placement: &'static str, examples: &[Example], outcomes: Vec<Outcome>) -> Findings {
     let mut findings = Findings {
-        licence,
+        placement,
         programs: 0,
         derivable: [0; SETTINGS.len()],
         causes: BTreeMap::new(),
@@ -84,13 +84,13 @@ pub(super) fn as_text(findings: &[Findings]) -> String {
     for found in findings {
         let cell =
             |at: usize| format!("{} ({})", found.derivable[at], share(found.derivable[at], found.programs));
-        table.row([found.licence.to_owned(), cell(0), cell(1), cell(2), cell(3)]);
+        table.row([found.placement.to_owned(), cell(0), cell(1), cell(2), cell(3)]);
     }
     let mut out =
         format!("\nprograms that some tree over the words gives, setting by setting:\n{}", table.render());
     for found in findings.iter().filter(|found| !found.causes.is_empty()) {
         let causes: Vec<String> = found.causes.iter().map(|(kind, n)| format!("{kind} ({n})")).collect();
-        out += &format!("not derivable with {}: {}\n", found.licence, causes.join(", "));
+        out += &format!("not derivable with {}: {}\n", found.placement, causes.join(", "));
         for (message, utterance, program) in &found.failures {
             out += &format!("  {message}\n    {}\n    {}\n", shorten(utterance, 150), shorten(program, 200));
         }
@@ -106,7 +106,7 @@ pub(super) fn as_json(findings: &[Findings]) -> Value {
             .map(|((name, _), n)| ((*name).to_owned(), json!(n)))
             .collect();
         json!({
-            "licence": found.licence,
+            "placement": found.placement,
             "programs": found.programs,
             "derivable": settings,
             "causes": found.causes,

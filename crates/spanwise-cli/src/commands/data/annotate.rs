@@ -10,9 +10,9 @@ use serde_json::{Value, json};
 use spanwise_domains::data::{self, Example, write_atomic, write_examples};
 use spanwise_domains::load::Spec;
 use spanwise_domains::text::MAX_BYTES;
+use spanwise_eval::agreement::{Agreement, OtherTrees, annotated_example, by_kind};
+use spanwise_eval::annotate::{Annotated, Annotator, Omission};
 use spanwise_lang::{Annotation, Domain};
-use spanwise_train::agreement::{Agreement, OtherTrees, annotated_example, by_kind};
-use spanwise_train::annotate::{Annotated, Annotator, Omission};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 

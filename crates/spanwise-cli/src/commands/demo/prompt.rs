@@ -5,7 +5,7 @@
 
 use super::super::picture::Format;
 use super::reply;
-use crate::output::Done;
+use crate::output::Status;
 use anyhow::{Context as _, Result};
 use clap::ValueEnum as _;
 use spanwise_domains::data::{Example, write_atomic};
@@ -43,7 +43,7 @@ impl Prompt<'_> {
         &self,
         lines: &mut dyn Iterator<Item = io::Result<String>>,
         out: &mut dyn Write,
-    ) -> Result<Done> {
+    ) -> Result<Status> {
         let mut last = None;
         if self.is_person {
             write!(out, "\n{HELP}")?;
@@ -70,7 +70,7 @@ impl Prompt<'_> {
         if self.is_person {
             writeln!(out)?;
         }
-        Ok(Done::Well)
+        Ok(Status::Success)
     }
 
     fn line(&self, line: &str, last: &mut Option<Explanation>, out: &mut dyn Write) -> Result<Next> {

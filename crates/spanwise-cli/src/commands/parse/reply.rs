@@ -55,9 +55,9 @@ impl Asker<'_> {
         }
         let (said, below) = (rounded_down(parse.probability, self.abstain_below), self.abstain_below);
         let mut reason = format!("unsure: probability {said} is below {below}");
-        if !parse.strange_words.is_empty() {
-            let words = parse.strange().collect::<Vec<_>>().join("`, `");
-            reason += &format!("; the utterance looks foreign, nothing is known about `{words}`");
+        if !parse.unknown_words.is_empty() {
+            let words = parse.unknown().collect::<Vec<_>>().join("`, `");
+            reason += &format!("; the utterance looks out-of-domain, nothing is known about `{words}`");
         }
         Some(reason)
     }
@@ -184,9 +184,9 @@ impl Asker<'_> {
             None => {}
         }
         line("probability", &format!("{:.3}", parse.probability));
-        if !parse.strange_words.is_empty() {
-            let words: Vec<&str> = parse.strange().collect();
-            line("foreign", &format!("nothing is known about {}", words.join(", ")));
+        if !parse.unknown_words.is_empty() {
+            let words: Vec<&str> = parse.unknown().collect();
+            line("out-of-domain", &format!("nothing is known about {}", words.join(", ")));
         }
         let tree = parse.tree.render(&parser.model().domain, &parse.terms, &parse.utterance);
         out.push('\n');

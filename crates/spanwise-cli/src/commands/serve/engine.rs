@@ -171,7 +171,7 @@ impl ModelEngine {
             probability: parse.probability,
             posterior: parse.posterior,
             in_domain: parse.in_domain,
-            strange_words: parse.strange().map(str::to_owned).collect(),
+            unknown_words: parse.unknown().map(str::to_owned).collect(),
             score: parse.score,
             tree: parse.tree.to_json(domain, &parse.terms, &parse.utterance),
             alternatives: alternatives.collect(),

@@ -1,7 +1,7 @@
 //! The data of the demo is what the demo says it is.
 
 use super::*;
-use spanwise_chart::derivable::{Derivability, LICENCES, SETTINGS};
+use spanwise_chart::derivable::{Derivability, PREDICATE_PLACEMENTS, SETTINGS};
 use spanwise_core::Utterance;
 use spanwise_domains::data::template;
 use spanwise_domains::exec;
@@ -80,7 +80,7 @@ fn compositions_have_shapes_that_training_has_not() {
 #[test]
 fn every_program_is_well_typed_and_some_tree_over_its_words_gives_it() {
     let domain = geo();
-    let (_, anywhere) = LICENCES[0];
+    let (_, anywhere) = PREDICATE_PLACEMENTS[0];
     let derivability = Derivability::new(&domain, anywhere);
     for (name, examples) in sets() {
         for example in examples {

@@ -1,6 +1,6 @@
 """Evaluates programs: one JSON object a line comes in, one goes out, until the input ends.
 
-A request is {"id": 1, "program": "on(lamp(room('hall')))"}, a reply {"id": 1, "denotation": ...} or
+A request is {"id": 1, "program": "on(lamp(place('hall')))"}, a reply {"id": 1, "denotation": ...} or
 {"id": 1, "error": "why not"}. What is printed besides replies would be taken for one.
 """
 
@@ -36,7 +36,7 @@ def read(text):
 def evaluate(node):
     head, *arguments = node
     values = [argument if isinstance(argument, str) else evaluate(argument) for argument in arguments]
-    if head == "room":
+    if head == "place":
         return values[0]
     if head in ("lamp", "fan"):
         return [device for device in HOUSE if device[0] == head and (not values or device[1] == values[0])]
@@ -45,7 +45,7 @@ def evaluate(node):
     if head == "both":
         return values[0] + values[1]
     # What is left are actions on devices.
-    return [f"{room} {kind}: {head}" for kind, room in values[0]]
+    return [f"{place} {kind}: {head}" for kind, place in values[0]]
 
 
 for line in sys.stdin:

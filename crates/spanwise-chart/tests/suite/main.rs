@@ -1,0 +1,12 @@
+//! Tests of the crate from outside, in one binary: one link instead of many.
+
+mod common;
+mod figures;
+mod gold_chart;
+mod gold_tree;
+mod kbest;
+mod objectives;
+mod odd_input;
+mod paper_chart;
+mod span_posteriors;
+mod typed_chart;

@@ -1,0 +1,191 @@
+//! Losses against enumeration, gradients against finite differences.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use crate::common::{Case, Rng, repeated_cases};
+use proptest::prelude::*;
+use spanwise_chart::derivation::BestChart;
+use spanwise_chart::gold::{GoldChart, Joins};
+use spanwise_chart::grammar::{Discontinuity, Options};
+use spanwise_chart::objective::{Target, crf, cross_entropy, marginal, posterior};
+use spanwise_chart::outside::log_partition;
+use spanwise_chart::paper::{PaperScores, log_prob, n_spans};
+use spanwise_chart::tree::SpanTree;
+use spanwise_chart::typed::RuleValues;
+use std::collections::BTreeMap;
+
+fn gold(case: &Case, text: &str, joins: Joins) -> GoldChart {
+    let mut terms = case.domain.new_terms();
+    let program = terms.parse(text).unwrap();
+    GoldChart::new(&case.domain, &case.grammar, &case.lattice, &terms, program, joins).unwrap()
+}
+
+fn by_program(case: &Case) -> BTreeMap<String, Vec<f64>> {
+    let mut found: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for (score, program) in case.enumerate() {
+        found.entry(program).or_default().push(score);
+    }
+    found
+}
+
+fn log_sum(scores: impl Iterator<Item = f64> + Clone) -> f64 {
+    let top = scores.clone().fold(f64::NEG_INFINITY, f64::max);
+    top + scores.map(|score| (score - top).exp()).sum::<f64>().ln()
+}
+
+/// Expected counts of leaves over all derivations.
+fn free_counts(case: &Case) -> Vec<f32> {
+    let rules = RuleValues::new(&case.grammar, &case.rules);
+    spanwise_chart::outside::marginals(&case.input(), &rules).unwrap().1.leaves
+}
+
+fn random_paper_scores(case: &Case, rng: &mut Rng) -> Vec<f32> {
+    (0..n_spans(case.lattice.n_tokens()) * (case.domain.constants().len() + 2)).map(|_| rng.score()).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    #[test]
+    fn crf_is_minus_the_log_probability_and_its_gradient_is_exact(seed: u64) {
+        for mut case in repeated_cases(seed, Options { implicit: true, ..Options::default() }).into_iter().take(2) {
+            let programs = by_program(&case);
+            let Some((text, scores)) = programs.iter().next() else { continue };
+            let joins = if case.joins.is_empty() { Joins::None } else { Joins::Merges };
+            let gold = gold(&case, text, joins);
+            let loss = |case: &Case| crf(&case.input(), &RuleValues::new(&case.grammar, &case.rules), &gold, Target::All).unwrap();
+            let found = loss(&case);
+            let total = log_sum(programs.values().flatten().copied());
+            let expected = total - log_sum(scores.iter().copied());
+            prop_assert!((found.value - expected).abs() < 1e-6, "{} {expected}", found.value);
+            let rules = RuleValues::new(&case.grammar, &case.rules);
+            let log_z = log_partition(&case.input(), &rules).unwrap();
+            prop_assert!((posterior(&case.input(), log_z, &gold).ln() + expected).abs() < 1e-6);
+            for at in (0..case.leaves.len()).filter(|at| found.gradient.leaves[*at].abs() > 1e-5 || at % 11 == 0) {
+                let old = case.leaves[at];
+                case.leaves[at] = old + 0.01;
+                let (high, up) = (loss(&case).value, case.leaves[at]);
+                case.leaves[at] = old - 0.01;
+                let (low, down) = (loss(&case).value, case.leaves[at]);
+                case.leaves[at] = old;
+                let slope = (high - low) / f64::from(up - down);
+                prop_assert!((slope - f64::from(found.gradient.leaves[at])).abs() < 3e-4, "{slope} {}", found.gradient.leaves[at]);
+            }
+        }
+    }
+
+    #[test]
+    fn the_best_gold_derivation_alone_and_gold_leaves_alone_lie_where_they_must(seed: u64) {
+        for mut case in repeated_cases(seed, Options::default()).into_iter().take(2) {
+            let programs = by_program(&case);
+            let Some((text, scores)) = programs.iter().next() else { continue };
+            let joins = if case.joins.is_empty() { Joins::None } else { Joins::Merges };
+            let gold = gold(&case, text, joins);
+            let loss = |case: &Case, target| {
+                let rules = RuleValues::new(&case.grammar, &case.rules);
+                crf(&case.input(), &rules, &gold, target)
+            };
+            let total = log_sum(programs.values().flatten().copied());
+            let best = loss(&case, Target::Best).unwrap();
+            let top = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            prop_assert!((best.value - (total - top)).abs() < 1e-4, "{} {}", best.value, total - top);
+            // All leaves allowed is no restriction; none allowed leaves no derivation.
+            let n_leaves = case.lattice.leaves().len();
+            let (all, none) = (vec![true; n_leaves], vec![false; n_leaves]);
+            let free = loss(&case, Target::All).unwrap();
+            prop_assert_eq!(&loss(&case, Target::Leaves(&all)).unwrap(), &free);
+            prop_assert!(loss(&case, Target::Leaves(&none)).is_none());
+            prop_assert!(best.value >= free.value - 1e-4);
+            // The leaves of the best derivation alone: between it and everything.
+            let own: Vec<bool> = best
+                .gradient
+                .leaves
+                .chunks_exact(spanwise_chart::grammar::N_USAGES)
+                .zip(free_counts(&case).chunks_exact(spanwise_chart::grammar::N_USAGES))
+                .map(|(mine, all)| mine.iter().zip(all).any(|(mine, all)| all - mine > 0.5))
+                .collect();
+            let some = loss(&case, Target::Leaves(&own)).unwrap();
+            prop_assert!(some.value <= best.value + 1e-4 && some.value >= free.value - 1e-4);
+            for at in (0..case.leaves.len()).step_by(1 + case.leaves.len() / 6) {
+                let old = case.leaves[at];
+                case.leaves[at] = old + 0.01;
+                let (high, up) = (loss(&case, Target::Leaves(&own)).unwrap().value, case.leaves[at]);
+                case.leaves[at] = old - 0.01;
+                let (low, down) = (loss(&case, Target::Leaves(&own)).unwrap().value, case.leaves[at]);
+                case.leaves[at] = old;
+                let slope = (high - low) / f64::from(up - down);
+                prop_assert!((slope - f64::from(some.gradient.leaves[at])).abs() < 3e-4, "{slope}");
+            }
+        }
+    }
+
+    #[test]
+    fn marginal_sums_the_probabilities_of_all_trees_of_the_program_or_takes_the_best(seed: u64) {
+        let options = Options { discontinuity: Discontinuity::None, implicit: false };
+        let mut rng = Rng(seed);
+        for mut case in repeated_cases(seed, options) {
+            // The trees themselves come from the typed chart, all of them.
+            case.joins.clear();
+            let logits = random_paper_scores(&case, &mut rng);
+            let n_constants = case.domain.constants().len();
+            let scores = PaperScores::new(case.lattice.n_tokens(), n_constants, logits.clone()).unwrap();
+            let rules = RuleValues::new(&case.grammar, &case.rules);
+            let chart = BestChart::new(case.input(), &rules);
+            let mut terms = case.domain.new_terms();
+            let mut trees: BTreeMap<String, Vec<(f64, SpanTree)>> = BTreeMap::new();
+            for derivation in chart.derivations() {
+                let (program, tree) = chart.tree(&mut terms, &derivation).unwrap();
+                let log = log_prob(&scores, &tree);
+                trees.entry(terms.display(program).to_string()).or_default().push((log, tree));
+            }
+            for (text, trees) in trees {
+                let chart = gold(&case, &text, Joins::Tree);
+                let n_rules = case.grammar.n_rules();
+                let loss = marginal(&scores, &case.lattice, n_rules, &chart, Target::All).unwrap();
+                let expected = -log_sum(trees.iter().map(|(log, _)| *log));
+                prop_assert!((loss.value - expected).abs() < 1e-4, "{text}: {} {expected}", loss.value);
+                let hard = marginal(&scores, &case.lattice, n_rules, &chart, Target::Best).unwrap();
+                let (_, tree) = trees.iter().max_by(|(a, _), (b, _)| a.total_cmp(b)).unwrap();
+                let best = cross_entropy(&scores, tree);
+                prop_assert!((hard.value - best.value).abs() < 1e-4, "{text}: {} {}", hard.value, best.value);
+                let apart = hard.gradient.iter().zip(&best.gradient).map(|(a, b)| (a - b).abs());
+                prop_assert!(apart.fold(0.0, f32::max) < 1e-4, "{text}");
+                for at in (0..logits.len()).step_by(1 + logits.len() / 12) {
+                    let value = |delta: f32| {
+                        let mut moved = logits.clone();
+                        moved[at] += delta;
+                        let scores = PaperScores::new(case.lattice.n_tokens(), n_constants, moved).unwrap();
+                        marginal(&scores, &case.lattice, n_rules, &chart, Target::All).unwrap().value
+                    };
+                    let slope = (value(0.01) - value(-0.01)) / 0.02;
+                    prop_assert!((slope - f64::from(loss.gradient[at])).abs() < 2e-3, "{slope} {}", loss.gradient[at]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn cross_entropy_is_minus_the_log_probability_of_the_tree(seed: u64) {
+        let mut rng = Rng(seed);
+        for case in repeated_cases(seed, Options { implicit: true, ..Options::default() }) {
+            let logits = random_paper_scores(&case, &mut rng);
+            let n_constants = case.domain.constants().len();
+            let scores = PaperScores::new(case.lattice.n_tokens(), n_constants, logits.clone()).unwrap();
+            let rules = RuleValues::new(&case.grammar, &case.rules);
+            let chart = BestChart::new(case.input(), &rules);
+            let Some(best) = chart.best() else { continue };
+            let (_, tree) = chart.tree(&mut case.domain.new_terms(), &best).unwrap();
+            let loss = cross_entropy(&scores, &tree);
+            prop_assert!((loss.value + log_prob(&scores, &tree)).abs() < 1e-4);
+            for at in (0..logits.len()).step_by(1 + logits.len() / 12) {
+                let value = |delta: f32| {
+                    let mut moved = logits.clone();
+                    moved[at] += delta;
+                    cross_entropy(&PaperScores::new(case.lattice.n_tokens(), n_constants, moved).unwrap(), &tree).value
+                };
+                let slope = (value(0.01) - value(-0.01)) / 0.02;
+                prop_assert!((slope - f64::from(loss.gradient[at])).abs() < 2e-3);
+            }
+        }
+    }
+}

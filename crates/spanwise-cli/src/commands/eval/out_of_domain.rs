@@ -1,0 +1,102 @@
+//! Utterances of other domains: how many of them a model turns away.
+//!
+//! The file holds one utterance a line, as text or as a JSON object; a line that begins with `# ` names the section that
+//! follows.
+
+use crate::commands::lines::utterance_of;
+use crate::commands::read_text;
+use crate::output::{Columns, percent};
+use anyhow::{Result, bail};
+use serde_json::{Map, Value, json};
+use spanwise_core::Utterance;
+use spanwise_eval::evaluate::BATCH;
+use spanwise_eval::metrics::Judged;
+use spanwise_eval::selective::Rejection;
+use spanwise_model::{Details, Parser};
+use std::path::Path;
+
+/// Largest file of out-of-domain utterances.
+const MAX_BYTES: u64 = 64 << 20;
+/// The shares of right answers that are to be kept, in percent.
+const KEPT: [f64; 2] = [90.0, 95.0];
+
+/// OutOfDomain utterances by section, with the probability of what the model says to them.
+pub(super) struct OutOfDomain {
+    sections: Vec<(String, Vec<f64>)>,
+}
+
+impl OutOfDomain {
+    /// Reads a file and parses all of it.
+    pub(super) fn read(path: &Path, parser: &Parser) -> Result<Self> {
+        let text = read_text(path, MAX_BYTES)?;
+        let mut sections: Vec<(String, Vec<Utterance>)> = vec![(String::new(), Vec::new())];
+        for (number, line) in (1..).zip(text.lines()) {
+            if let Some(name) = line.strip_prefix("# ") {
+                sections.push((name.trim().to_owned(), Vec::new()));
+            } else if !line.trim().is_empty() {
+                let (text, _) = utterance_of(line)
+                    .map_err(|error| anyhow::anyhow!("{}:{number}: {error}", path.display()))?;
+                let last = sections.len() - 1;
+                sections[last].1.push(Utterance::new(text));
+            }
+        }
+        sections.retain(|(_, utterances)| !utterances.is_empty());
+        if sections.is_empty() {
+            bail!("{} has no utterances; expected one a line", path.display());
+        }
+        let parsed = |(name, utterances): (String, Vec<Utterance>)| (name, probabilities(parser, utterances));
+        Ok(Self { sections: sections.into_iter().map(parsed).collect() })
+    }
+
+    fn all(&self) -> Vec<f64> {
+        self.sections.iter().flat_map(|(_, probabilities)| probabilities).copied().collect()
+    }
+
+    /// Shares and thresholds, over all and by section.
+    pub(super) fn to_json(&self, judged: &[Judged]) -> Value {
+        let shares = |out_of_domain: &[f64]| {
+            let of = |kept: f64| Rejection::new(judged, out_of_domain, kept);
+            let kept = KEPT.map(|kept| (format!("kept_{kept:.0}"), of(kept).map(|one| one.to_json())));
+            let kept = kept.into_iter().map(|(name, one)| (name, json!(one)));
+            kept.chain([("n".to_owned(), json!(out_of_domain.len()))]).collect::<Map<_, _>>()
+        };
+        let mut object = shares(&self.all());
+        let section = |(name, out_of_domain): &(String, Vec<f64>)| {
+            let mut object = shares(out_of_domain);
+            object.insert("section".to_owned(), json!(name));
+            Value::Object(object)
+        };
+        object.insert("sections".to_owned(), self.sections.iter().map(section).collect());
+        Value::Object(object)
+    }
+
+    /// The same as a table.
+    pub(super) fn to_text(&self, judged: &[Judged]) -> String {
+        let mut table = Columns::new(["out-of-domain utterances rejected", "of", "90 % kept", "95 % kept"]);
+        let mut row = |name: &str, out_of_domain: &[f64]| {
+            let share = |kept| percent(Rejection::new(judged, out_of_domain, kept).map(|one| one.rejected));
+            let [at_90, at_95] = KEPT.map(share);
+            table.row([name.to_owned(), out_of_domain.len().to_string(), at_90, at_95]);
+        };
+        let all = self.all();
+        row("all", &all);
+        if self.sections.len() > 1 {
+            for (name, out_of_domain) in &self.sections {
+                row(if name.is_empty() { "(no section)" } else { name }, out_of_domain);
+            }
+        }
+        let threshold = |kept| Rejection::new(judged, &all, kept).map(|one| format!("{:.3}", one.threshold));
+        let [at_90, at_95] = KEPT.map(|kept| threshold(kept).unwrap_or_else(|| "-".to_owned()));
+        table.row(["threshold (--abstain-below)".to_owned(), String::new(), at_90, at_95]);
+        table.render()
+    }
+}
+
+/// The probability of the best program of each utterance, 0 where there is none.
+fn probabilities(parser: &Parser, utterances: Vec<Utterance>) -> Vec<f64> {
+    let batches = utterances.chunks(BATCH);
+    batches
+        .flat_map(|batch| parser.parse_batch(batch.to_vec(), Details::default()))
+        .map(|outcome| outcome.parse().map_or(0.0, |parse| parse.probability))
+        .collect()
+}

@@ -1,0 +1,197 @@
+//! Probabilities a user can act on: `--abstain-below`, `--out-of-domain`, and `spanwise calibrate`.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use crate::common::{Sandbox, json_lines};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::sync::OnceLock;
+
+const OUT_OF_DOMAIN: &str = include_str!("../data/out_of_domain.txt");
+
+/// A model of lamps, trained once for all tests here.
+fn lamps() -> &'static str {
+    static MODEL: OnceLock<String> = OnceLock::new();
+    MODEL.get_or_init(|| {
+        let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("confidence-lamps");
+        let _ = std::fs::remove_dir_all(&out);
+        let out = out.to_str().unwrap().to_owned();
+        Sandbox::with_toy().run(["train", "run.toml", "--out", &out]).exits(0);
+        out
+    })
+}
+
+/// A copy of the model as it was written before models had a confidence.
+fn old_model(sandbox: &Sandbox) {
+    for name in ["tokenizer.json", "weights.safetensors"] {
+        sandbox.write(&format!("old/{name}"), std::fs::read(Path::new(lamps()).join(name)).unwrap());
+    }
+    let text = std::fs::read_to_string(Path::new(lamps()).join("model.json")).unwrap();
+    let mut model: Value = serde_json::from_str(&text).unwrap();
+    model["version"] = json!(1);
+    model.as_object_mut().unwrap().remove("confidence").unwrap();
+    sandbox.write("old/model.json", model.to_string());
+}
+
+#[test]
+fn the_list_of_out_of_domain_utterances_has_two_hundred_different_ones() {
+    let mut lines: Vec<&str> = OUT_OF_DOMAIN.lines().filter(|line| !line.starts_with("# ")).collect();
+    assert_eq!(lines.len(), 200);
+    lines.sort_unstable();
+    lines.dedup();
+    assert_eq!(lines.len(), 200);
+    assert!(OUT_OF_DOMAIN.contains("# near-domain\n"));
+}
+
+#[test]
+fn an_answer_below_the_threshold_is_withheld_and_kept_as_a_guess() {
+    let sandbox = Sandbox::new();
+    let ask = |below: &str| {
+        let call =
+            ["parse", lamps(), "--json", "--k", "2", "--abstain-below", below, "turn on the hall lamp"];
+        sandbox.run(call).exits(0).json()
+    };
+    let answered = ask("0");
+    assert_eq!(answered["program"], "do(on(lamp('hall')))");
+    assert!(answered.get("guess").is_none() && answered.get("reason").is_none());
+    let probability = answered["probability"].as_f64().unwrap();
+    assert!(probability < 1.0);
+    let product = answered["in_domain"].as_f64().unwrap();
+    assert!(probability <= product && answered["posterior"].is_number());
+
+    let withheld = ask("1");
+    for field in ["program", "denotation", "probability", "tree", "score"] {
+        assert!(withheld[field].is_null(), "{field} in {withheld}");
+    }
+    assert_eq!(withheld["guess"]["program"], answered["program"]);
+    assert_eq!(withheld["guess"]["probability"], answered["probability"]);
+    let reason = withheld["reason"].as_str().unwrap();
+    assert!(reason.starts_with("unsure: probability 0.") && reason.contains(" is below 1"), "{reason}");
+    assert_eq!(
+        (withheld["alternatives"].clone(), withheld["tokens"].as_array().unwrap().len()),
+        (json!([]), 5)
+    );
+}
+
+#[test]
+fn people_are_told_plainly_that_there_is_no_answer() {
+    let sandbox = Sandbox::new();
+    let call = ["parse", lamps(), "--abstain-below", "1", "turn on the hall lamp"];
+    let outcome = sandbox.run(call).exits(0);
+    outcome.prints(["no answer", "unsure: probability", "best guess", "do(on(lamp('hall')))"]);
+}
+
+#[test]
+fn an_out_of_domain_utterance_is_less_probable_and_its_unknown_words_are_named() {
+    let sandbox = Sandbox::new();
+    let ask = |text: &str| sandbox.run(["parse", lamps(), "--json", text]).exits(0).json();
+    let (known, other) = (ask("turn on the hall lamp"), ask("my dog ate hall homework"));
+    let number = |reply: &Value, field: &str| reply[field].as_f64().unwrap();
+    assert!(number(&known, "in_domain") > 0.9, "{known}");
+    assert!(number(&other, "in_domain") < 0.5, "{other}");
+    assert!(number(&other, "probability") <= number(&other, "in_domain"));
+    let call = ["parse", lamps(), "--json", "--abstain-below", "0.99", "my dog ate hall homework"];
+    let reason = sandbox.run(call).exits(0).json()["reason"].as_str().unwrap().to_owned();
+    assert!(reason.contains("looks out-of-domain") && reason.contains("`homework`"), "{reason}");
+    assert!(!reason.contains("`hall`"), "{reason}");
+}
+
+#[test]
+fn a_threshold_that_is_no_probability_is_a_wrong_call() {
+    let sandbox = Sandbox::with_toy();
+    for below in ["2", "-0.1", "half", "NaN"] {
+        let argument = format!("--abstain-below={below}");
+        sandbox.run(["parse", lamps(), "x", &argument]).exits(2).says(["from 0 to 1"]);
+        sandbox.run(["eval", lamps(), "dev.jsonl", &argument]).exits(2).says(["from 0 to 1"]);
+    }
+}
+
+#[test]
+fn eval_reports_what_is_left_when_answers_are_withheld() {
+    let sandbox = Sandbox::with_toy();
+    let plain = sandbox.run(["eval", lamps(), "dev.jsonl", "--json"]).exits(0).json();
+    assert!(plain.get("answered").is_none() && plain.get("accuracy_answered").is_none());
+    let at = |below: &str| {
+        sandbox.run(["eval", lamps(), "dev.jsonl", "--json", "--abstain-below", below]).exits(0).json()
+    };
+    let (all, none) = (at("0"), at("1"));
+    assert_eq!(all["answered"], 100.0 - all["no_parse"].as_f64().unwrap());
+    assert_eq!(all["accuracy_answered"], all["exact_match"]);
+    assert_eq!((none["answered"].as_f64(), &none["accuracy_answered"]), (Some(0.0), &Value::Null));
+    let text = sandbox.run(["eval", lamps(), "dev.jsonl", "--abstain-below", "0.5"]).exits(0);
+    text.prints(["answered", "right where answered"]);
+}
+
+#[test]
+fn eval_counts_out_of_domain_utterances_by_section() {
+    let sandbox = Sandbox::with_toy();
+    sandbox.write(
+        "other.txt",
+        "hello\n\n# cooking\nboil an egg\n{\"utterance\": \"fry an egg\"}\n#include <stdio.h>\n",
+    );
+    let call = ["eval", lamps(), "dev.jsonl", "--json", "--out-of-domain", "other.txt"];
+    let other = sandbox.run(call).exits(0).json()["out_of_domain"].clone();
+    assert_eq!(other["n"], 4);
+    let sections = other["sections"].as_array().unwrap();
+    let names: Vec<(&Value, &Value)> = sections.iter().map(|one| (&one["section"], &one["n"])).collect();
+    assert_eq!(names, [(&json!(""), &json!(1)), (&json!("cooking"), &json!(3))]);
+    for kept in ["kept_90", "kept_95"] {
+        let rejected = |of: &Value| of[kept]["rejected"].as_f64().unwrap();
+        let by_section = rejected(&sections[0]) * 0.25 + rejected(&sections[1]) * 0.75;
+        assert!((rejected(&other) - by_section).abs() < 1e-9);
+        assert!((0.0..=1.0).contains(&other[kept]["threshold"].as_f64().unwrap()));
+    }
+    let text = sandbox.run(["eval", lamps(), "dev.jsonl", "--out-of-domain", "other.txt"]).exits(0);
+    text.prints(["out-of-domain utterances rejected", "cooking", "threshold"]);
+    sandbox.write("empty.txt", "# only a heading\n");
+    sandbox
+        .run(["eval", lamps(), "dev.jsonl", "--out-of-domain", "empty.txt"])
+        .exits(1)
+        .says(["empty.txt", "no utterances"]);
+    sandbox.write("bad.txt", "{\"text\": 1}\n");
+    sandbox
+        .run(["eval", lamps(), "dev.jsonl", "--out-of-domain", "bad.txt"])
+        .exits(1)
+        .says(["bad.txt:1", "`utterance`"]);
+    sandbox.run(["eval", lamps(), "dev.jsonl", "--out-of-domain", "gone.txt"]).exits(2).says(["gone.txt"]);
+}
+
+#[test]
+fn calibrate_gives_an_old_model_what_training_gives_a_new_one() {
+    let sandbox = Sandbox::with_toy();
+    old_model(&sandbox);
+    let ask = |model: &str| sandbox.run(["parse", model, "--json", "turn on the hall lamp"]).exits(0).json();
+    let before = ask("old");
+    assert_eq!((&before["probability"], before["in_domain"].as_f64()), (&before["posterior"], Some(1.0)));
+    let call = ["calibrate", "old", "dev.jsonl", "--train", "train.jsonl", "--out", "new", "--json"];
+    let report = sandbox.run(call).exits(0).json();
+    assert!(report["prototypes"].as_u64().unwrap() > 0 && report["ece"].is_number());
+    assert_eq!(ask("old"), before);
+    let confidence = |path: &str| json_lines(&sandbox.read(path).replace('\n', " "))[0]["confidence"].clone();
+    let trained = std::fs::read_to_string(Path::new(lamps()).join("model.json")).unwrap();
+    let trained: Value = serde_json::from_str(&trained).unwrap();
+    assert_eq!(confidence("new/model.json"), trained["confidence"]);
+    assert_eq!(ask("new")["probability"], ask(lamps())["probability"]);
+
+    // Again, in place and without --train: what is known of novelty stays.
+    let bytes = sandbox.bytes("new/weights.safetensors");
+    sandbox
+        .run(["calibrate", "new", "dev.jsonl"])
+        .exits(0)
+        .prints(["calibration error", "words to compare with"]);
+    assert_eq!(confidence("new/model.json"), trained["confidence"]);
+    assert!(sandbox.bytes("new/weights.safetensors") == bytes);
+}
+
+#[test]
+fn calibrate_refuses_what_it_cannot_use() {
+    let sandbox = Sandbox::with_toy();
+    old_model(&sandbox);
+    sandbox.run(["calibrate", "nowhere", "dev.jsonl"]).exits(2).says(["nowhere is not a model directory"]);
+    sandbox.run(["calibrate", "old", "gone.jsonl"]).exits(2).says(["gone.jsonl"]);
+    sandbox.run(["calibrate", "old", "dev.jsonl", "--train", "gone.jsonl"]).exits(2).says(["gone.jsonl"]);
+    sandbox.run(["calibrate", "old", "dev.jsonl", "--out", lamps()]).exits(2).says(["already holds a model"]);
+    let outcome =
+        sandbox.run(["calibrate", "old", "dev.jsonl", "--out", "new"]).exits(0).says(["without --train"]);
+    outcome.prints(["not recognized"]);
+}

@@ -1,0 +1,116 @@
+//! `--help`, `--version`, calls that no command understands, and how errors are worded.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use crate::common::{Sandbox, TINY};
+use serde_json::json;
+
+#[test]
+fn every_command_has_help_on_standard_output() {
+    let sandbox = Sandbox::new();
+    sandbox.run(["--help"]).exits(0).prints(["Usage: spanwise", "check", "exec", "data"]);
+    sandbox.run(["data", "--help"]).exits(0).prints(["scan", "import", "annotate", "split", "stats"]);
+    sandbox.run(["data", "import", "--help"]).exits(0).prints(["geo", "clevr", "scan"]);
+    sandbox.run(["data", "import", "geo", "--help"]).exits(0).prints(["<CORPUS>", "--out"]);
+    sandbox.run(["data", "import", "clevr", "--help"]).exits(0).prints(["<QUESTIONS>", "--scenes"]);
+    sandbox.run(["data", "import", "scan", "--help"]).exits(0).prints(["IN: .. OUT: ..", "--out"]);
+}
+
+#[test]
+fn the_help_of_a_command_that_does_something_shows_an_example() {
+    let sandbox = Sandbox::new();
+    sandbox.run(["check", "--help"]).exits(0).prints(["Examples:", "spanwise check geo train.jsonl"]);
+    sandbox.run(["exec", "--help"]).exits(0).prints(["Examples:", "spanwise exec geo"]);
+    sandbox.run(["data", "scan", "--help"]).exits(0).prints(["Examples:", "spanwise data scan --out"]);
+    sandbox.run(["data", "annotate", "--help"]).exits(0).prints(["Examples:", "spanwise data annotate geo"]);
+    sandbox.run(["data", "split", "--help"]).exits(0).prints(["Examples:", "spanwise data split"]);
+    sandbox.run(["data", "stats", "--help"]).exits(0).prints(["Example:", "spanwise data stats"]);
+}
+
+#[test]
+fn the_version_is_the_one_of_the_package() {
+    let outcome = Sandbox::new().run(["--version"]).exits(0);
+    assert_eq!(outcome.stdout, format!("spanwise {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn a_call_that_is_not_understood_exits_with_2_and_prints_nothing() {
+    let sandbox = Sandbox::new();
+    for outcome in [
+        sandbox.run([]),
+        sandbox.run(["data"]),
+        sandbox.run(["data", "import"]),
+        sandbox.run(["check"]),
+        sandbox.run(["exec"]),
+        sandbox.run(["nonsense"]),
+        sandbox.run(["exec", "geo", "--nonsense"]),
+        sandbox.run(["data", "split", "--by", "random", "--out", "o"]),
+        sandbox.run(["data", "scan"]),
+    ] {
+        let outcome = outcome.exits(2).says(["Usage: spanwise"]);
+        assert_eq!(outcome.stdout, "");
+    }
+}
+
+#[test]
+fn a_domain_that_does_not_exist_is_named_with_a_suggestion() {
+    let sandbox = Sandbox::new();
+    sandbox
+        .run(["check", "goe"])
+        .exits(2)
+        .says(["domain file goe", "did you mean the built-in domain `geo`?"]);
+    sandbox
+        .run(["exec", "nowhere.toml", "x"])
+        .exits(2)
+        .says(["nowhere.toml: there is no such file", "clevr"]);
+    sandbox.write("d.jsonl", crate::common::example("a", "x"));
+    sandbox.run(["data", "stats", "d.jsonl", "--domain", "scna"]).exits(2).says(["`scan`"]);
+}
+
+#[test]
+fn the_help_of_every_command_mentions_an_example() {
+    let sandbox = Sandbox::new();
+    for outcome in [
+        sandbox.run(["--help"]),
+        sandbox.run(["data", "--help"]),
+        sandbox.run(["data", "import", "--help"]),
+        sandbox.run(["data", "import", "geo", "--help"]),
+        sandbox.run(["data", "import", "clevr", "--help"]),
+        sandbox.run(["data", "import", "scan", "--help"]),
+    ] {
+        outcome.exits(0).prints(["Example", "\n  spanwise "]);
+    }
+}
+
+#[test]
+fn names_that_do_not_exist_make_the_call_wrong() {
+    let sandbox = Sandbox::new();
+    sandbox.run(["check", "geo@nope"]).exits(2).says(["no type system `nope`", "paper"]);
+    let scene = json!({"image_index": 5, "objects": []});
+    sandbox.write("s.json", json!({"scenes": [scene, scene]}).to_string());
+    sandbox.write("one.json", scene.to_string());
+    let count = ["exec", "clevr", "count(scene())", "--context"];
+    sandbox.call(count).arg("s.json").arg("--index=8").run().exits(2).says(["s.json", "8"]);
+    sandbox.call(count).arg("s.json").run().exits(2).says(["s.json has 2 scenes", "--index"]);
+    sandbox.call(count).arg("one.json").arg("--index=5").run().exits(2).says(["one.json", "--index"]);
+}
+
+#[test]
+fn every_error_is_said_once() {
+    let sandbox = Sandbox::new();
+    sandbox.write("d.toml", format!("{TINY}g = \"Q\"\n"));
+    sandbox.write("d.jsonl", "{\"utterance\": 3}\n");
+    sandbox.write("t.txt", "IN: hop OUT: I_JUMP\n");
+    sandbox.write("good.txt", "IN: jump OUT: I_JUMP\n");
+    for (outcome, text) in [
+        (sandbox.run(["check", "d.toml"]), "unknown type `Q`"),
+        (sandbox.run(["data", "stats", "d.jsonl"]), "must be a string"),
+        (sandbox.run(["data", "stats", "."]), "directory"),
+        (sandbox.run(["data", "import", "scan", "t.txt", "--out", "o"]), "found `hop`"),
+        (sandbox.run(["data", "import", "scan", "good.txt", "--out", "."]), "it is a directory"),
+        (sandbox.run(["data", "import", "scan", "good.txt", "--out", "/dev/full"]), "No space left"),
+    ] {
+        let outcome = outcome.exits(1);
+        assert_eq!(outcome.stderr.matches(text).count(), 1, "{}", outcome.stderr);
+    }
+}

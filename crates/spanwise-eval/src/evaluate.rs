@@ -1,0 +1,129 @@
+//! Evaluation: every example parsed and judged.
+
+use crate::gold_spans::pieces_per_word;
+use crate::metrics::{Judge, Judged, Prediction};
+use crate::tree_any;
+use crate::tree_f1::{OneTree, TreeCounts, gold_leaves, gold_tree};
+use rayon::prelude::*;
+use spanwise_chart::SpanTree;
+use spanwise_chart::gold::{GoldChart, Joins};
+use spanwise_core::Utterance;
+use spanwise_domains::data::Example;
+use spanwise_lang::{TermId, Terms};
+use spanwise_model::{Details, Model, Outcome, Parser, Prepared};
+
+/// Utterances that go through the network together.
+pub const BATCH: usize = 32;
+
+/// Parses and judges examples. The result is in their order; `progress` hears of every batch.
+///
+/// Utterances of similar length share a batch, batches run in parallel. Cost: one pass of the network, one typed chart and a
+/// few gold charts an example.
+pub fn evaluate(
+    parser: &Parser,
+    judge: &Judge<'_>,
+    examples: &[Example],
+    progress: &(dyn Fn(usize) + Sync),
+) -> Vec<Judged> {
+    evaluate_with(parser, judge, examples, progress, &|_, _, _| ()).into_iter().map(|(one, ())| one).collect()
+}
+
+/// The same, and keeps what `keep` makes of each parse, so that nothing need be parsed twice.
+pub fn evaluate_with<T: Send>(
+    parser: &Parser,
+    judge: &Judge<'_>,
+    examples: &[Example],
+    progress: &(dyn Fn(usize) + Sync),
+    keep: &(dyn Fn(&Example, &Judged, &Outcome) -> T + Sync),
+) -> Vec<(Judged, T)> {
+    // A grammar of its own is worth building only where there are trees to compare.
+    let has_trees = examples.iter().any(|example| example.gold_spans.is_some());
+    let one_tree = has_trees.then(|| OneTree::new(&parser.model().domain));
+    let mut order: Vec<usize> = (0..examples.len()).collect();
+    order.sort_by_key(|&at| (examples[at].utterance.split_whitespace().count(), at));
+    let mut judged: Vec<(usize, (Judged, T))> = order
+        .par_chunks(BATCH)
+        .map_init(
+            || judge.clone(),
+            |judge, batch| {
+                let utterances =
+                    batch.iter().map(|&at| Utterance::new(examples[at].utterance.as_str())).collect();
+                let outcomes = parser.parse_batch(utterances, Details::default());
+                let mut one = |(&at, outcome): (&usize, Outcome)| {
+                    let judged = judge_one(parser, judge, one_tree.as_ref(), &examples[at], &outcome);
+                    (at, (judged, keep(&examples[at], &judged, &outcome)))
+                };
+                let judged: Vec<_> = batch.iter().zip(outcomes).map(&mut one).collect();
+                progress(batch.len());
+                judged
+            },
+        )
+        .flatten_iter()
+        .collect();
+    judged.sort_unstable_by_key(|(at, _)| *at);
+    judged.into_iter().map(|(_, one)| one).collect()
+}
+
+fn judge_one(
+    parser: &Parser,
+    judge: &mut Judge<'_>,
+    one_tree: Option<&OneTree<'_>>,
+    example: &Example,
+    outcome: &Outcome,
+) -> Judged {
+    let model = parser.model();
+    let utterance = outcome.utterance();
+    let tokenizer = judge.pieces().unwrap_or(&model.tokenizer);
+    let pieces = example.gold_spans.as_ref().and_then(|_| pieces_per_word(tokenizer, utterance));
+    let gold = gold_tree(example, pieces.as_deref(), utterance.len());
+    let prediction = outcome.parse().map(|parse| Prediction {
+        terms: &parse.terms,
+        program: parse.program,
+        probability: parse.probability,
+        tree: gold.as_ref().map(|_| &parse.tree),
+    });
+    let chart = Charted::new(parser, example, utterance);
+    let covered = chart.as_ref().is_some_and(Charted::is_derivable);
+    let judged = judge.judge(example, covered, prediction.as_ref(), gold.as_ref());
+    let tree = outcome.parse().map(|parse| &parse.tree);
+    let tree_any = match (judged.exact, tree) {
+        (Some(true), Some(tree)) => Some(tree_any::right(tree)),
+        _ if covered => chart.as_ref().and_then(|chart| chart.nearest(tree)),
+        _ => None,
+    };
+    let one_tree = one_tree.zip(chart.as_ref()).is_some_and(|(one_tree, chart)| {
+        let leaves = gold_leaves(&model.domain, example, pieces.as_deref(), utterance);
+        leaves.is_some_and(|leaves| one_tree.check(utterance.len(), &leaves, &chart.terms, chart.program))
+    });
+    Judged { tree_any, one_tree, ..judged }
+}
+
+/// An example whose program can be read, in the model's terms.
+struct Charted<'a> {
+    model: &'a Model,
+    terms: Terms,
+    program: TermId,
+    prepared: Prepared,
+}
+
+impl<'a> Charted<'a> {
+    fn new(parser: &'a Parser, example: &Example, utterance: &Utterance) -> Option<Self> {
+        let model = parser.model();
+        let mut terms = model.domain.new_terms();
+        let program = terms.parse(example.program.as_deref()?).ok()?;
+        let prepared = model.prepare(utterance.clone()).ok()?;
+        Some(Self { model, terms, program, prepared })
+    }
+
+    /// Whether the model's chart can derive the program.
+    fn is_derivable(&self) -> bool {
+        let (domain, grammar, lattice) = (&self.model.domain, &self.model.grammar, &self.prepared.lattice);
+        GoldChart::new(domain, grammar, lattice, &self.terms, self.program, Joins::None).is_ok()
+    }
+
+    /// A tree that does not give the program, against the nearest one that does.
+    fn nearest(&self, tree: Option<&SpanTree>) -> Option<TreeCounts> {
+        let (domain, grammar, lattice) = (&self.model.domain, &self.model.grammar, &self.prepared.lattice);
+        tree_any::nearest(domain, grammar, lattice, (&self.terms, self.program), tree)
+    }
+}

@@ -1,0 +1,238 @@
+//! Every route and every status, over real sockets.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use crate::common::{Client, Fake, FakeSource, config, program, serve, serve_all, start};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+#[test]
+fn one_utterance_gives_one_reading() {
+    let server = serve(config(), || Fake::new("say"));
+    let reply = server.post("/v1/parse", &json!({ "utterance": "good day", "k": 2, "chart": true }));
+    assert_eq!(reply.status, 200);
+    assert_eq!(reply.headers["content-type"], "application/json");
+    let found = reply.json();
+    assert_eq!(found["program"], program("say", "good day"));
+    assert_eq!(found["denotation"], "good day");
+    assert_eq!(found["alternatives"].as_array().unwrap().len(), 2);
+    assert_eq!(found["tokens"][1]["start"], 5);
+    assert_eq!(found["chart"][0]["probability"], 0.5);
+    let plain = server.post("/v1/parse", &json!({ "utterance": "good day" })).json();
+    assert!(plain.get("chart").is_none());
+    assert_eq!(plain["alternatives"], json!([]));
+}
+
+#[test]
+fn many_utterances_give_readings_in_their_order() {
+    let server = serve(config(), || Fake::new("say"));
+    let texts: Vec<String> = (0..100).map(|at| format!("{} {at}", "word ".repeat(at % 7))).collect();
+    let reply = server.post("/v1/parse", &json!({ "utterances": texts })).json();
+    let found: Vec<&str> =
+        reply["results"].as_array().unwrap().iter().map(|one| one["utterance"].as_str().unwrap()).collect();
+    assert_eq!(found, texts);
+    let none = server.post("/v1/parse", &json!({ "utterances": [] }));
+    assert_eq!((none.status, none.json()), (200, json!({ "results": [] })));
+}
+
+#[test]
+fn no_program_comes_with_a_reason() {
+    let server = serve(config(), || Fake::new("say"));
+    let nothing = server.post("/v1/parse", &json!({ "utterance": "nothing" })).json();
+    assert_eq!((&nothing["program"], &nothing["tree"]), (&Value::Null, &Value::Null));
+    assert_eq!(nothing["reason"], "no word means anything");
+    let body = json!({ "utterance": "doubt", "abstain_below": 0.5 });
+    let doubt = server.post("/v1/parse", &body).json();
+    assert_eq!((&doubt["program"], &doubt["denotation"]), (&Value::Null, &Value::Null));
+    assert_eq!(doubt["probability"], 0.3);
+    let reason = doubt["reason"].as_str().unwrap();
+    assert!(reason.contains("0.300") && reason.contains("nothing is known about `doubt`"), "{reason}");
+    let sure = server.post("/v1/parse", &json!({ "utterance": "doubt", "abstain_below": 0.3 })).json();
+    assert_eq!(sure["program"], program("say", "doubt"));
+}
+
+#[test]
+fn a_program_is_evaluated_in_its_context() {
+    let server = serve(config(), || Fake::new("say"));
+    let reply = server.post("/v1/execute", &json!({ "program": "p", "context": { "a": 1 } }));
+    assert_eq!(reply.json(), json!({ "program": "p", "denotation": "p in {\"a\":1}" }));
+    let noted = server.post("/v1/execute", &json!({ "program": "noted" })).json();
+    assert_eq!(noted["note"], "a remark");
+    let none = server.post("/v1/execute", &json!({ "program": "novalue" })).json();
+    assert_eq!((&none["denotation"], &none["error"]), (&Value::Null, &json!("it has no value")));
+    let bad = server.post("/v1/execute", &json!({ "program": "bad(" }));
+    assert_eq!((bad.status, bad.code()), (422, "bad_program".to_owned()));
+    let never = server.post("/v1/execute", &json!({ "program": "never" }));
+    assert_eq!((never.status, never.code()), (422, "no_executor".to_owned()));
+}
+
+#[test]
+fn models_are_told_apart_by_name() {
+    let sources = ["one", "two"].map(|name| (name, FakeSource::new(move |_| Fake::new(name))));
+    let server = serve_all(config(), sources.into());
+    for (model, expected) in [(json!(null), "one"), (json!("one"), "one"), (json!("two"), "two")] {
+        let reply = server.post("/v1/parse", &json!({ "utterance": "x", "model": model })).json();
+        assert_eq!(reply["program"], program(expected, "x"));
+    }
+    assert_eq!(server.get("/v1/model").json()["name"], "one");
+    let two = server.get("/v1/model?name=two").json();
+    assert_eq!((&two["name"], &two["domain"], &two["ready"]), (&json!("two"), &json!("echo"), &json!(true)));
+    let all = server.get("/v1/models").json();
+    assert_eq!(all["models"].as_array().unwrap().len(), 2);
+    for reply in [
+        server.post("/v1/parse", &json!({ "utterance": "x", "model": "tow" })),
+        server.post("/v1/execute", &json!({ "program": "x", "model": "tow" })),
+        server.get("/v1/model?name=tow"),
+    ] {
+        assert_eq!((reply.status, reply.code()), (404, "unknown_model".to_owned()));
+        assert_eq!(reply.json()["error"]["hint"], "did you mean `two`?");
+    }
+    assert_eq!(server.get("/v1/model?nam=two").status, 400);
+    assert_eq!(server.get("/v1/model?name=%ff").status, 400);
+}
+
+#[test]
+fn a_wrong_field_is_named_by_its_path_with_what_was_expected() {
+    let server = serve(config(), || Fake::new("say"));
+    for (body, message) in [
+        (r#"{"utterance": 3}"#, "$.utterance: expected a text, found the number 3"),
+        (r#"{"utterances": ["a", null]}"#, "$.utterances[1]: expected a text, found null"),
+        (r#"{"utterances": {}}"#, "$.utterances: expected a list of texts, found an object"),
+        (r#"{"utterance": "a", "k": -1}"#, "$.k: expected a whole number from 0, found the number -1"),
+        (r#"{"utterance": "a", "k": 1.5}"#, "$.k: expected a whole number from 0, found the number 1.5"),
+        (r#"{"utterance": "a", "chart": "yes"}"#, "$.chart: expected true or false, found a text"),
+        (
+            r#"{"utterance": "a", "abstain_below": 2}"#,
+            "$.abstain_below: expected a number from 0 to 1, found the number 2",
+        ),
+        (r#"{"utterance": "a", "model": []}"#, "$.model: expected a text, found a list of 0"),
+        (
+            r#"{"utterance": "a", "utterances": []}"#,
+            "$: expected a field `utterance` or a field `utterances`, found both",
+        ),
+        (r"{}", "$: expected a field `utterance` or a field `utterances`, found neither"),
+        (r"[1, 2]", "$: expected an object, found a list of 2"),
+        (r#"{"utterence": "a"}"#, "$.utterence: there is no such field"),
+    ] {
+        let reply = server.post_bytes("/v1/parse", body.as_bytes());
+        assert_eq!((reply.status, reply.message().as_str()), (400, message), "{body}");
+    }
+    let near = server.post_bytes("/v1/parse", br#"{"utterence": "a"}"#).json();
+    assert_eq!(near["error"]["hint"], "did you mean `utterance`?");
+    let missing = server.post("/v1/execute", &json!({}));
+    assert_eq!(
+        (missing.status, missing.message().as_str()),
+        (400, "$: expected a field `program`, found none")
+    );
+}
+
+#[test]
+fn what_is_not_there_is_404_and_what_is_not_done_is_405() {
+    let server = serve(config(), || Fake::new("say"));
+    for path in ["/v2/parse", "/v1/parse/", "/favicon.ico", "/assets", "/assets/"] {
+        let reply = server.get(path);
+        assert_eq!((reply.status, reply.code()), (404, "not_found".to_owned()), "{path}");
+    }
+    for (method, path, allow) in
+        [("GET", "/v1/parse", "POST"), ("DELETE", "/v1/models", "GET,HEAD"), ("POST", "/", "GET,HEAD")]
+    {
+        let reply = Client::new(server.addr).send(method, path, &[], b"");
+        assert_eq!((reply.status, reply.code()), (405, "method_not_allowed".to_owned()), "{path}");
+        assert_eq!(reply.headers["allow"], allow, "{path}");
+    }
+}
+
+#[test]
+fn before_models_are_loaded_the_server_lives_but_is_not_ready() {
+    let slow = FakeSource::new(|_| {
+        std::thread::sleep(Duration::from_millis(400));
+        Fake::new("say")
+    });
+    let server = start(config(), vec![("echo", slow)]);
+    server.wait(|server| server.get("/healthz").status == 200);
+    let ready = server.get("/readyz");
+    assert_eq!((ready.status, ready.code()), (503, "not_ready".to_owned()));
+    let early = server.post("/v1/parse", &json!({ "utterance": "x" }));
+    assert_eq!((early.status, early.code()), (503, "not_ready".to_owned()));
+    assert_eq!(early.headers["retry-after"], "1");
+    assert_eq!(server.get("/v1/model").json()["ready"], false);
+    server.wait(|server| server.get("/readyz").status == 200);
+    assert_eq!(server.post("/v1/parse", &json!({ "utterance": "x" })).status, 200);
+}
+
+#[test]
+fn a_model_that_never_loads_ends_the_server_with_the_reason() {
+    let source = FakeSource::new(|_| Fake::new("say"));
+    source.broken.store(true, std::sync::atomic::Ordering::Relaxed);
+    let server = start(config(), vec![("echo", source)]);
+    let error = server.stop().unwrap_err();
+    assert_eq!(error.to_string(), "the weights are damaged");
+}
+
+#[test]
+fn an_engine_that_breaks_down_gives_500_and_goes_on() {
+    let server = serve(config(), || Fake::new("say"));
+    for text in ["panic", "lose"] {
+        let reply = server.post("/v1/parse", &json!({ "utterance": text }));
+        assert_eq!((reply.status, reply.code()), (500, "internal".to_owned()), "{text}");
+    }
+    assert_eq!(server.post("/v1/execute", &json!({ "program": "panic" })).status, 500);
+    for _ in 0..8 {
+        assert_eq!(server.post("/v1/parse", &json!({ "utterance": "fine" })).status, 200);
+    }
+}
+
+#[test]
+fn numbers_tell_what_happened() {
+    let server = serve(config(), || Fake::new("say"));
+    server.post("/v1/parse", &json!({ "utterances": ["a", "b", "nothing"] }));
+    server.get("/nowhere/at/all");
+    let reply = server.get("/metrics");
+    assert!(reply.headers["content-type"].starts_with("text/plain; version=0.0.4"));
+    for line in [
+        "spanwise_http_requests_total{route=\"/v1/parse\",method=\"POST\",status=\"200\"} 1",
+        "spanwise_http_requests_total{route=\"other\",method=\"GET\",status=\"404\"} 1",
+        "spanwise_http_request_seconds_count{route=\"/v1/parse\"} 1",
+        "spanwise_utterances_total{model=\"echo\",outcome=\"found\"} 2",
+        "spanwise_utterances_total{model=\"echo\",outcome=\"nothing\"} 1",
+        "spanwise_model_loads_total{model=\"echo\",result=\"loaded\"} 1",
+        "spanwise_queue_depth 0",
+        "spanwise_queue_limit 1024",
+    ] {
+        assert!(reply.body.lines().any(|found| found == line), "{line} is not in\n{}", reply.body);
+    }
+    assert!(!reply.body.contains("nowhere"), "clients must not make up labels");
+}
+
+#[test]
+fn the_page_and_its_files_come_with_a_strict_policy() {
+    let server = serve(config(), || Fake::new("say"));
+    let page = server.get("/");
+    assert_eq!((page.status, page.headers["content-type"].as_str()), (200, "text/html; charset=utf-8"));
+    let policy = &page.headers["content-security-policy"];
+    assert!(policy.starts_with("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
+    // No inline script or style: the policy would stop them.
+    assert!(
+        !page.body.contains(" style=") && !page.body.contains("<style") && !page.body.contains(" onclick")
+    );
+    assert!(
+        page.body.matches("<script").count() == page.body.matches("<script type=\"module\" src=").count()
+    );
+    // Every file that the page or its scripts name is there.
+    let mut todo = vec![page.body];
+    let mut n_files = 0;
+    while let Some(text) = todo.pop() {
+        let quoted = text.split('"').skip(1).step_by(2);
+        for name in quoted.filter(|name| name.starts_with("/assets/") || name.starts_with("./")) {
+            let path = name.replacen("./", "/assets/", 1);
+            let file = server.get(&path);
+            assert_eq!(file.status, 200, "{path}");
+            assert_eq!(file.headers["x-content-type-options"], "nosniff");
+            n_files += 1;
+            if path == "/assets/app.js" {
+                todo.push(file.body);
+            }
+        }
+    }
+    assert!(n_files >= 8, "{n_files}");
+}
