@@ -70,16 +70,15 @@ impl<'a> Replay<'a> {
     }
 
     fn push_null(&mut self, span: Span) -> usize {
-        let (category, children, meaning) = (Category::Null, Vec::new(), String::new());
-        self.tree.nodes.push(TreeNode { span, category, children, program: None, meaning });
+        let (category, children) = (Category::Null, Vec::new());
+        self.tree.nodes.push(TreeNode { span, category, children, program: None, state: None });
         self.tree.nodes.len() - 1
     }
 
     fn push(&mut self, span: Span, category: Category, children: Vec<usize>, meaning: &Meaning) -> usize {
         let program = Some(self.domain.sketch(self.terms, meaning));
         let state = self.domain.state_id_of(meaning);
-        let meaning = state.map(|id| self.domain.describe(id)).unwrap_or_default();
-        self.tree.nodes.push(TreeNode { span, category, children, program, meaning });
+        self.tree.nodes.push(TreeNode { span, category, children, program, state });
         self.tree.nodes.len() - 1
     }
 }

@@ -1,7 +1,7 @@
 //! Span trees: one derivation, made readable.
 
 use spanwise_core::{Span, Utterance};
-use spanwise_lang::{ConstantId, Domain, TermId, Terms};
+use spanwise_lang::{ConstantId, Domain, State, StateId, TermId, Terms, TypeId};
 
 /// What a node of a span tree is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -28,8 +28,26 @@ pub struct TreeNode {
     pub children: Vec<usize>,
     /// Its sub-program with `_` for what is still missing; `None` for words without meaning.
     pub program: Option<TermId>,
-    /// Its type or what it still wants, in words.
-    pub meaning: String,
+    /// Its meaning state: its type, or the types that it still takes and then yields. `None` for null words, and for
+    /// meanings that no complete program contains.
+    pub state: Option<StateId>,
+}
+
+impl TreeNode {
+    /// The types of the slots that are still open, in the order in which they are filled; none for a complete term.
+    #[must_use]
+    pub fn open_slots<'a>(&self, domain: &'a Domain) -> &'a [TypeId] {
+        match self.state.map(|state| domain.states().state(state)) {
+            Some(State::Wants { slots, .. }) => slots,
+            _ => &[],
+        }
+    }
+
+    /// Its type as text, for display only: `State`, or `State, City -> Number` for a function.
+    #[must_use]
+    pub fn type_text(&self, domain: &Domain) -> Option<String> {
+        self.state.map(|state| domain.describe(state))
+    }
 }
 
 /// A tree over the words of an utterance, with a sub-program at every node.
@@ -68,7 +86,8 @@ impl SpanTree {
             let words = if node.children.is_empty() { utterance.slice(node.span) } else { "" };
             let place = format!("{}{} {}", "  ".repeat(depth), node.span, words);
             let program = node.program.map(|program| terms.display(program).to_string()).unwrap_or_default();
-            rows.push([place, node.category.name(domain).into_owned(), program, node.meaning.clone()]);
+            let ty = node.type_text(domain).unwrap_or_default();
+            rows.push([place, node.category.name(domain).into_owned(), program, ty]);
         }
         let width =
             |column: usize| rows.iter().map(|row| row[column].trim_end().chars().count()).max().unwrap_or(0);
@@ -112,7 +131,7 @@ impl SpanTree {
                 quoted(utterance.slice(node.span)),
                 text(constant),
                 text(program.as_deref()),
-                text(Some(node.meaning.as_str()).filter(|meaning| !meaning.is_empty())),
+                text(node.type_text(domain).as_deref()),
                 children.join(",")
             ));
         }
@@ -170,14 +189,14 @@ mod tests {
             category: Category::Constant(domain.predicate(name).unwrap()),
             children: Vec::new(),
             program: None,
-            meaning: String::new(),
+            state: None,
         };
         let join = TreeNode {
             span: Span::new(0, 2),
             category: Category::Join,
             children: vec![0, 1],
             program: Some(program),
-            meaning: "Action".to_owned(),
+            state: None,
         };
         let tree = SpanTree { nodes: vec![leaf(0, "i_walk"), leaf(1, "i_left"), join] };
         let json: serde_json::Value =

@@ -87,7 +87,7 @@ fn judge_one(
     let judged = judge.judge(example, covered, prediction.as_ref(), gold.as_ref());
     let tree = outcome.parse().map(|parse| &parse.tree);
     let tree_any = match (judged.exact, tree) {
-        (Some(true), Some(tree)) => Some(tree_any::right(tree)),
+        (Some(true), Some(tree)) => Some(tree_any::right(&model.domain, tree)),
         _ if covered => chart.as_ref().and_then(|chart| chart.nearest(tree)),
         _ => None,
     };

@@ -24,10 +24,10 @@ use spanwise_chart::gold::{GoldChart, Joins};
 use spanwise_chart::grammar::{Discontinuity, Grammar, N_USAGES, Options};
 use spanwise_chart::lattice::{Lattice, Leaf};
 use spanwise_chart::semiring::Count;
-use spanwise_chart::{Category, SpanTree, TreeNode};
+use spanwise_chart::{Category, SpanTree};
 use spanwise_core::{Idx, Span, Utterance};
 use spanwise_domains::data::Example;
-use spanwise_lang::{ConstantId, Domain, Node, TermId, Terms};
+use spanwise_lang::{ConstantId, Domain, Node, TermId, Terms, TypeId};
 use std::collections::BTreeMap;
 
 /// What a span is called.
@@ -93,7 +93,7 @@ pub fn gold_tree(example: &Example, pieces: Option<&[usize]>, n_words: usize) ->
 /// A predicted tree in the conventions of gold trees.
 #[must_use]
 pub fn predicted_tree(domain: &Domain, tree: &SpanTree) -> LabelledSpans {
-    let parts = in_slot_order(tree);
+    let parts = in_slot_order(domain, tree);
     let mut spans = LabelledSpans::new();
     for (node, part) in tree.nodes.iter().zip(&parts) {
         let label = match node.category {
@@ -187,56 +187,55 @@ fn gold_name(name: &str) -> String {
 
 /// A node of a predicted tree, as far as its shape is concerned.
 #[derive(Clone, Debug)]
-struct Part<'a> {
+struct Part {
     span: Span,
     /// The children that are not null; none at all where one child is null, or it is inserted above another.
     children: Vec<usize>,
-    /// The types that are still wanted.
-    wants: Vec<&'a str>,
+    /// The types of the slots that are still open.
+    open_slots: Vec<TypeId>,
 }
 
-impl Part<'_> {
+impl Part {
     /// Whether it joins functions only, which wait for their argument together.
     fn is_composition(&self, parts: &[Self]) -> bool {
-        !self.children.is_empty() && self.children.iter().all(|&child| !parts[child].wants.is_empty())
+        !self.children.is_empty() && self.children.iter().all(|&child| !parts[child].open_slots.is_empty())
     }
 }
 
 /// The parts of a tree, with arguments on both sides of a function joined in the order of its slots.
-fn in_slot_order(tree: &SpanTree) -> Vec<Part<'_>> {
-    let mut parts: Vec<Part<'_>> = tree.nodes.iter().map(|node| part(tree, node)).collect();
+fn in_slot_order(domain: &Domain, tree: &SpanTree) -> Vec<Part> {
+    let mut parts: Vec<Part> = (0..tree.nodes.len()).map(|at| part(domain, tree, at)).collect();
     // Parents first: a turned join may be turned once more.
     for top in (0..parts.len()).rev() {
         let &[left, inner] = parts[top].children.as_slice() else { continue };
         let &[function, right] = parts[inner].children.as_slice() else { continue };
-        let is_complete = |at: usize| parts[at].wants.is_empty();
+        let is_complete = |at: usize| parts[at].open_slots.is_empty();
         if !is_complete(left) || !is_complete(right) || is_complete(function) {
             continue;
         }
-        let slot_of_right = filled(&parts[function].wants, &parts[inner].wants);
-        let slot_of_left = filled(&parts[inner].wants, &parts[top].wants);
+        let slot_of_right = filled(&parts[function].open_slots, &parts[inner].open_slots);
+        let slot_of_left = filled(&parts[inner].open_slots, &parts[top].open_slots);
         if slot_of_left < slot_of_right {
-            let mut wants = parts[function].wants.clone();
-            wants.remove(slot_of_left);
+            let mut open_slots = parts[function].open_slots.clone();
+            open_slots.remove(slot_of_left);
             let span = Span::new(parts[left].span.start, parts[function].span.end);
-            parts[inner] = Part { span, children: vec![left, function], wants };
+            parts[inner] = Part { span, children: vec![left, function], open_slots };
             parts[top].children = vec![inner, right];
         }
     }
     parts
 }
 
-fn part<'a>(tree: &'a SpanTree, node: &'a TreeNode) -> Part<'a> {
+fn part(domain: &Domain, tree: &SpanTree, at: usize) -> Part {
+    let node = &tree.nodes[at];
     let is_null = |&child: &usize| tree.nodes[child].category == Category::Null;
     let is_join = node.category == Category::Join && !node.children.iter().any(is_null);
     let children = if is_join { node.children.clone() } else { Vec::new() };
-    // What a node still wants stands before an arrow.
-    let wants = node.meaning.split_once(" -> ").map(|(wants, _)| wants.split(", ").collect());
-    Part { span: node.span, children, wants: wants.unwrap_or_default() }
+    Part { span: node.span, children, open_slots: node.open_slots(domain).to_vec() }
 }
 
 /// Which of the slots of a function is gone after it has got an argument: of slots of one type the first.
-fn filled(before: &[&str], after: &[&str]) -> usize {
+fn filled(before: &[TypeId], after: &[TypeId]) -> usize {
     let mut slot = before.iter().zip(after).take_while(|(a, b)| a == b).count();
     while slot > 0 && before.get(slot - 1) == before.get(slot) {
         slot -= 1;

@@ -175,7 +175,7 @@ fn written(node: &TreeNode, domain: &Domain, terms: &Terms) -> Node {
         span: node.span,
         kind,
         label,
-        meaning: visible(&node.meaning).into_owned(),
+        meaning: node.type_text(domain).map(|ty| visible(&ty).into_owned()).unwrap_or_default(),
         program: node.program.map(|program| short_program(terms, program)).unwrap_or_default(),
         probability: None,
         children: node.children.clone(),

@@ -139,8 +139,7 @@ impl<'a, C: Constraint> Chart<'a, C> {
                     }
                 }
             };
-            let (children, meaning) = (Vec::new(), String::new());
-            nodes.push(TreeNode { span, category, children, program: None, meaning });
+            nodes.push(TreeNode { span, category, children: Vec::new(), program: None, state: None });
         }
         let last = nodes.len() - 1;
         nodes.reverse();

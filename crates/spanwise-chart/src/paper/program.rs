@@ -133,8 +133,7 @@ impl Composer<'_> {
             let Some(way) = found[at].get(choices[at]) else { continue };
             let node = &mut tree.nodes[at];
             node.program = Some(self.written(&way.meaning));
-            let state = self.domain.state_id_of(&way.meaning);
-            node.meaning = state.map_or_else(String::new, |state| self.domain.describe(state));
+            node.state = self.domain.state_id_of(&way.meaning);
             for (&child, &choice) in node.children.iter().zip(&way.from) {
                 choices[child] = choice;
             }

@@ -10,7 +10,7 @@ use spanwise_chart::{Category, SpanTree};
 use spanwise_core::{Idx, Span, Utterance};
 use spanwise_domains::load::load;
 use spanwise_lang::domain::NoTables;
-use spanwise_lang::{Domain, Terms};
+use spanwise_lang::{Domain, StateId, Terms};
 use std::time::{Duration, Instant};
 
 const TOY: &str = r#"
@@ -123,13 +123,11 @@ fn over_the_whole_input_only_the_whole_gold_program_takes_a_place() {
     assert!(matches!(outcome, PaperOutcome::Found { score: 2.0, .. }), "{outcome:?}");
 }
 
-/// The meaning of two neighbours together, in words, by the tables of states.
-fn composed(domain: &Domain, left: &str, right: &str) -> Option<String> {
+/// The state of two neighbours together, by the tables of states.
+fn composed(domain: &Domain, left: StateId, right: StateId) -> Option<StateId> {
     let states = domain.states();
-    let id = |meaning: &str| states.iter().map(|(id, _)| id).find(|&id| domain.describe(id) == meaning);
-    let (left, right) = (id(left)?, id(right)?);
     let applied = states.apply().get(left, right).or_else(|| states.apply().get(right, left));
-    applied.or_else(|| states.gather().get(left, right)).map(|state| domain.describe(state))
+    applied.or_else(|| states.gather().get(left, right))
 }
 
 #[test]
@@ -151,13 +149,13 @@ fn every_node_means_what_its_children_make_of_it() {
                 n_joins[full.len()] += 1;
                 match full.as_slice() {
                     [] => {}
-                    [only] => assert_eq!((&node.meaning, node.program), (&only.meaning, only.program)),
+                    [only] => assert_eq!((node.state, node.program), (only.state, only.program)),
                     [left, inner @ .., right] => {
-                        let mut made = composed(&domain, &left.meaning, &right.meaning).unwrap();
+                        let mut made = composed(&domain, left.state.unwrap(), right.state.unwrap()).unwrap();
                         for middle in inner {
-                            made = composed(&domain, &made, &middle.meaning).unwrap();
+                            made = composed(&domain, made, middle.state.unwrap()).unwrap();
                         }
-                        assert_eq!(made, node.meaning, "{tree:?}");
+                        assert_eq!(Some(made), node.state, "{tree:?}");
                     }
                 }
             }
@@ -198,7 +196,7 @@ fn listing(domain: &Domain, terms: &Terms, utterance: &Utterance, tree: &SpanTre
             out += &format!(" \"{}\"", utterance.slice(node.span));
         }
         if let Some(program) = node.program {
-            out += &format!("  {}  : {}", terms.display(program), node.meaning);
+            out += &format!("  {}  : {}", terms.display(program), node.type_text(domain).unwrap_or_default());
         }
         out.push('\n');
         todo.extend(node.children.iter().rev().map(|&child| (child, depth + 1)));

@@ -27,10 +27,10 @@ fn trees(
 }
 
 /// The counts that comparing with every tree of a program gives.
-fn by_hand(predicted: Option<&SpanTree>, gold: &[&SpanTree]) -> Option<TreeCounts> {
-    let predicted = predicted.map(labelled_spans).unwrap_or_default();
+fn by_hand(domain: &Domain, predicted: Option<&SpanTree>, gold: &[&SpanTree]) -> Option<TreeCounts> {
+    let predicted = predicted.map(|tree| labelled_spans(domain, tree)).unwrap_or_default();
     let compare = |tree: &&SpanTree| {
-        let spans = labelled_spans(tree);
+        let spans = labelled_spans(domain, tree);
         (spans.intersection(&predicted).count(), std::cmp::Reverse(spans.len()))
     };
     let (matched, std::cmp::Reverse(gold)) = gold.iter().map(compare).max()?;
@@ -51,10 +51,10 @@ fn check(domain: &Domain, lattice: &Lattice, most_predictions: usize) -> usize {
         let predictions = all.iter().take(most_predictions);
         for (said, tree) in predictions.map(|(said, tree)| (Some(*said), Some(tree))).chain([(None, None)]) {
             let found = nearest(domain, &grammar, lattice, (&terms, program), tree);
-            assert_eq!(found, by_hand(tree, &gold), "{}", terms.display(program));
+            assert_eq!(found, by_hand(domain, tree, &gold), "{}", terms.display(program));
             if let Some(tree) = tree.filter(|_| said == Some(program)) {
                 // What is right by definition is right in the chart as well: the tree is its own reference.
-                assert_eq!(found.unwrap().matched, right(tree).matched);
+                assert_eq!(found.unwrap().matched, right(domain, tree).matched);
             }
         }
     }
@@ -116,7 +116,7 @@ fn a_prediction_with_the_gold_program_scores_one_whatever_its_tree() {
     let grammar = Grammar::new(&domain, Options::default());
     let mut terms = domain.new_terms();
     for (_, tree) in trees(&domain, &grammar, &lattice, &mut terms).iter().take(50) {
-        assert_eq!(right(tree).f1(), Some(100.0));
+        assert_eq!(right(&domain, tree).f1(), Some(100.0));
     }
 }
 

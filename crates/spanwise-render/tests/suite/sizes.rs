@@ -95,7 +95,7 @@ fn what_is_no_tree_over_the_words_is_refused() {
         category: Category::Join,
         children: children.to_vec(),
         program: None,
-        meaning: String::new(),
+        state: None,
     };
     let draw = |nodes: Vec<TreeNode>| Diagram::new(&SpanTree { nodes }, &GEO, &terms, &utterance);
     assert_eq!(draw(Vec::new()), Err(RenderError::Empty));

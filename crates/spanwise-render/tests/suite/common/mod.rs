@@ -5,29 +5,55 @@
 use spanwise_chart::{Category, SpanTree, TreeNode};
 use spanwise_core::{Span, Utterance};
 use spanwise_domains::load::load;
-use spanwise_lang::{Domain, Terms};
+use spanwise_lang::domain::NoTables;
+use spanwise_lang::{Domain, StateId, Terms};
 use spanwise_render::{Diagram, Explanation};
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// One domain for all trees.
+/// The domain of all trees but random ones with odd types.
 pub(crate) static GEO: LazyLock<Domain> = LazyLock::new(|| load("geo").unwrap());
+
+/// A domain whose types have names that are hard to set.
+static ODD_TYPES: LazyLock<Domain> = LazyLock::new(|| {
+    let text = r#"
+        name = "odd"
+        types = ["A", "B", "C&>\\{%", "東", "é#$"]
+        root = { types = ["A", "C&>\\{%", "é#$"] }
+        [constants]
+        state = "A"
+        place = "B"
+        largest_one = "A, B -> C&>\\{%"
+        river = "東 -> é#$"
+        city = "東"
+    "#;
+    Domain::load(text, "odd.toml", None, &NoTables).unwrap()
+});
 
 /// Builds a tree from left to right, children before parents.
 pub(crate) struct Builder {
+    domain: &'static Domain,
     terms: Terms,
     tree: SpanTree,
     at: u32,
+    /// States by their text, looked up once.
+    states: BTreeMap<String, StateId>,
 }
 
 impl Builder {
     pub(crate) fn new() -> Self {
-        Self { terms: GEO.new_terms(), tree: SpanTree::default(), at: 0 }
+        Self::of(&GEO)
+    }
+
+    fn of(domain: &'static Domain) -> Self {
+        Self { domain, terms: domain.new_terms(), tree: SpanTree::default(), at: 0, states: BTreeMap::new() }
     }
 
     /// A constant on the next words.
-    pub(crate) fn says(&mut self, constant: &str, n_words: u32, program: &str, meaning: &str) -> usize {
-        let id = GEO.constants().iter_enumerated().find(|(_, found)| found.name == constant).unwrap().0;
-        self.leaf(Category::Constant(id), n_words, program, meaning)
+    pub(crate) fn says(&mut self, constant: &str, n_words: u32, program: &str, ty: &str) -> usize {
+        let mut constants = self.domain.constants().iter_enumerated();
+        let id = constants.find(|(_, found)| found.name == constant).unwrap().0;
+        self.leaf(Category::Constant(id), n_words, program, ty)
     }
 
     /// The next words mean nothing.
@@ -40,34 +66,36 @@ impl Builder {
         self.at += n_words;
     }
 
-    fn leaf(&mut self, category: Category, n_words: u32, program: &str, meaning: &str) -> usize {
+    fn leaf(&mut self, category: Category, n_words: u32, program: &str, ty: &str) -> usize {
         let span = Span::new(self.at, self.at + n_words);
         self.at = span.end;
-        self.push(span, category, Vec::new(), [program, meaning])
+        self.push(span, category, Vec::new(), [program, ty])
     }
 
-    pub(crate) fn join(&mut self, children: &[usize], program: &str, meaning: &str) -> usize {
+    pub(crate) fn join(&mut self, children: &[usize], program: &str, ty: &str) -> usize {
         let first = self.tree.nodes[children[0]].span.start;
         let last = self.tree.nodes[children[children.len() - 1]].span.end;
-        self.push(Span::new(first, last), Category::Join, children.to_vec(), [program, meaning])
+        self.push(Span::new(first, last), Category::Join, children.to_vec(), [program, ty])
     }
 
-    pub(crate) fn implicit(&mut self, constant: &str, child: usize, program: &str, meaning: &str) -> usize {
-        let id = GEO.predicate(constant).unwrap();
+    pub(crate) fn implicit(&mut self, constant: &str, child: usize, program: &str, ty: &str) -> usize {
+        let id = self.domain.predicate(constant).unwrap();
         let span = self.tree.nodes[child].span;
-        self.push(span, Category::Implicit(id), vec![child], [program, meaning])
+        self.push(span, Category::Implicit(id), vec![child], [program, ty])
     }
 
     fn push(&mut self, span: Span, category: Category, children: Vec<usize>, texts: [&str; 2]) -> usize {
-        let [program, meaning] = texts;
+        let [program, ty] = texts;
         let program = (!program.is_empty()).then(|| self.terms.parse(program).unwrap());
-        self.tree.nodes.push(TreeNode { span, category, children, program, meaning: meaning.to_owned() });
+        let find = || self.domain.states().iter().find(|(id, _)| self.domain.describe(*id) == ty).unwrap().0;
+        let state = (!ty.is_empty()).then(|| *self.states.entry(ty.to_owned()).or_insert_with(find));
+        self.tree.nodes.push(TreeNode { span, category, children, program, state });
         self.tree.nodes.len() - 1
     }
 
     pub(crate) fn over(self, text: &str) -> Explanation {
         let utterance = Utterance::new(text);
-        Explanation::new(text, Diagram::new(&self.tree, &GEO, &self.terms, &utterance).unwrap())
+        Explanation::new(text, Diagram::new(&self.tree, self.domain, &self.terms, &utterance).unwrap())
     }
 }
 
@@ -139,7 +167,8 @@ impl Dice {
 
 const PLAIN: &[&str] = &["a", "is", "the", "state", "mississippi", "x_1", "<", "%", "?"];
 const ODD: &[&str] = &["中", "東京都", "😀", "é", "e\u{301}", "&", "\\", "{", "]", "#", "ÿ", "\"", "$"];
-const MEANINGS: &[&str] = &["", "A", "States", "NumbersOfStates -> State", "A, B -> C<'&\">", "東 -> é"];
+const PLAIN_TYPES: &[&str] = &["", "State", "States", "NumbersOfStates -> State"];
+const ODD_TYPE_TEXTS: &[&str] = &["", "A", "C&>\\{%", "A, B -> C&>\\{%", "東", "東 -> é#$"];
 
 /// A random tree over 1 to 24 words; with `odd`, words and types that are hard to set.
 pub(crate) fn random(seed: u64, odd: bool) -> Explanation {
@@ -147,7 +176,7 @@ pub(crate) fn random(seed: u64, odd: bool) -> Explanation {
     let n = 1 + dice.below(24) as u32;
     let words: Vec<&str> =
         (0..n).map(|_| if odd && dice.below(3) == 0 { dice.pick(ODD) } else { dice.pick(PLAIN) }).collect();
-    let mut tree = Builder::new();
+    let mut tree = Builder::of(if odd { &ODD_TYPES } else { &GEO });
     // Now and then the first words belong to nothing.
     let skipped = if n > 2 && dice.below(4) == 0 { 1 + dice.below(2) as u32 } else { 0 };
     tree.skip(skipped);
@@ -157,33 +186,32 @@ pub(crate) fn random(seed: u64, odd: bool) -> Explanation {
 
 /// A random node over the next `n` words. Splits three ways as often as two ways.
 fn grow(tree: &mut Builder, dice: &mut Dice, n: u32, odd: bool) -> usize {
-    let meanings = if odd { MEANINGS } else { &MEANINGS[..4] };
-    let meaning = dice.pick(meanings);
+    let ty = dice.pick(if odd { ODD_TYPE_TEXTS } else { PLAIN_TYPES });
     let node = match dice.below(6) {
         0 if n <= 3 => return tree.null(n),
         1 | 2 if n <= 2 => {
-            let constant = dice.pick(&["state", "largest_one", "riverid('yellowstone')"]);
-            tree.says(constant, n, "state(_)", meaning)
+            let constant = dice.pick(&["state", "largest_one", "river"]);
+            tree.says(constant, n, "state(_)", ty)
         }
-        _ if n == 1 => tree.says("state", 1, "state(all)", meaning),
+        _ if n == 1 => tree.says("state", 1, "state(all)", ty),
         0 | 3 if n >= 3 => {
             let first = 1 + dice.below(u64::from(n) - 2) as u32;
             let second = 1 + dice.below(u64::from(n - first) - 1) as u32;
             let parts = [first, second, n - first - second].map(|part| grow(tree, dice, part, odd));
-            tree.join(&parts, "state(all)", meaning)
+            tree.join(&parts, "state(all)", ty)
         }
         4 if n >= 3 => {
             let first = 1 + dice.below(u64::from(n) - 2) as u32;
             let left = grow(tree, dice, first, odd);
             tree.skip(1);
             let right = grow(tree, dice, n - first - 1, odd);
-            tree.join(&[left, right], "state(all)", meaning)
+            tree.join(&[left, right], "state(all)", ty)
         }
         _ => {
             let first = 1 + dice.below(u64::from(n) - 1) as u32;
             let parts = [first, n - first].map(|part| grow(tree, dice, part, odd));
-            tree.join(&parts, "state(all)", meaning)
+            tree.join(&parts, "state(all)", ty)
         }
     };
-    if dice.below(8) == 0 { tree.implicit("place", node, "place(_)", meaning) } else { node }
+    if dice.below(8) == 0 { tree.implicit("place", node, "place(_)", ty) } else { node }
 }
