@@ -126,7 +126,7 @@ fn measure(parser: &Parser, directory: &Path) -> Result<Vec<Report>> {
     let judge = Judge::new(&parser.model().domain, Some(directory))?;
     let report = |(_, name, text): &(&str, &str, &str)| -> Result<Report> {
         let examples: Vec<Example> = data::examples(name, text)?;
-        Ok(Report::new(&evaluate(parser, &judge, &examples, &|_| {})))
+        Ok(Report::new(&evaluate(parser.model(), &judge, &examples, &|_| {})))
     };
     HELD_OUT.iter().map(report).collect()
 }

@@ -52,7 +52,7 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     let context = args.context.read()?;
     let parser = parser(&args.model)?;
     let text = args.text.join(" ");
-    let details = Details { alternatives: args.alternatives.into(), provenance: true };
+    let details = Details { alternatives: args.alternatives.into(), provenance: true, chart: false };
     let parse = match parser.parse_with(spanwise_core::Utterance::new(text.as_str()), details) {
         Outcome::Found(parse) => parse,
         Outcome::Nothing { reason, .. } => {

@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     let parser = parser(&args.model)?;
     let worker = Worker {
         parser: &parser,
-        details: Details { alternatives: args.alternatives.into(), provenance: true },
+        details: Details { alternatives: args.alternatives.into(), provenance: true, chart: false },
         context: context.map(|context| context.value),
         abstain_below: args.abstain_below.unwrap_or(0.0),
     };

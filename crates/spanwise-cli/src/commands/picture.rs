@@ -2,7 +2,7 @@
 //!
 //! Shared by the commands that show trees. Nothing is printed or written here.
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use serde_json::Value;
 use spanwise_lang::TermId;
 use spanwise_model::{Parse, Parser};
@@ -71,8 +71,9 @@ impl Color {
 /// Everything a picture may show of a parse.
 pub(super) fn explanation(parser: &Parser, parse: &Parse, context: Option<&Value>) -> Result<Explanation> {
     let domain = &parser.model().domain;
-    let diagram = Diagram::new(&parse.tree, domain, &parse.terms, &parse.utterance)?;
-    let root = parse.tree.nodes.len() - 1;
+    let tree = parse.tree.as_ref().context("the model has no trees")?;
+    let diagram = Diagram::new(tree, domain, &parse.terms, &parse.utterance)?;
+    let root = tree.nodes.len() - 1;
     let sure = |at: usize, node: &Node| match node.kind {
         _ if at == root => Some(parse.probability),
         Kind::Constant => parse.provenance.get(node.span.start as usize).map(|word| word.probability),

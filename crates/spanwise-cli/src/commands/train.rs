@@ -1,7 +1,5 @@
 //! `spanwise train`: from examples to a model directory.
 
-mod executor_files;
-
 use super::progress::Shown;
 use crate::output::{Status, WrongCall, percent};
 use crate::signals;
@@ -95,21 +93,20 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
         TrainError::Data(error) => super::data::wrong_file(error),
         _ => anyhow::Error::from(error),
     })?;
-    executor_files::take_along(&trained.parser.model().domain, &config.domain, &args.out)?;
     let seconds = started.elapsed().as_secs_f64();
     let mut out = io::stdout().lock();
     if args.json {
-        let mut object = trained.metrics;
+        let mut object = trained.row.to_json();
         object.insert("model".to_owned(), json!(args.out.display().to_string()));
         object.insert("seconds".to_owned(), json!(seconds));
         writeln!(out, "{}", Value::Object(object))?;
     } else {
-        let number = |key: &str| percent(trained.metrics.get(key).and_then(Value::as_f64));
+        let dev = trained.row.dev.unwrap_or_default();
         writeln!(
             out,
             "trained in {seconds:.0} s; dev: exact match {}, denotation {}\nmodel: {}",
-            number("dev_exact_match"),
-            number("dev_denotation"),
+            percent(dev.exact_match),
+            percent(dev.denotation),
             args.out.display()
         )?;
         if let Some(test) = &config.data.test {

@@ -92,13 +92,25 @@ pub const BUILTINS: &[&str] = &["geo", "clevr", "scan"];
 /// # Errors
 /// A built-in executor that does not exist, an empty command, an address that cannot be used.
 pub fn open(domain: &Domain, directory: Option<&Path>) -> Result<Option<Box<dyn Executor>>, ExecError> {
+    open_with(domain, directory, |_| None)
+}
+
+/// The same, where `renamed` gives the words of a command that have another name in `directory`.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_with(
+    domain: &Domain,
+    directory: Option<&Path>,
+    renamed: impl Fn(&str) -> Option<String>,
+) -> Result<Option<Box<dyn Executor>>, ExecError> {
     let style = domain.style().clone();
     Ok(Some(match domain.executor() {
         ExecutorChoice::None => return Ok(None),
         ExecutorChoice::Builtin(name) => builtin(&name.value)?,
         ExecutorChoice::Command { argv, timeout } => {
             Box::new(external::CommandExecutor::new(external::CommandConfig {
-                program: argv.clone(),
+                program: argv.iter().map(|word| renamed(word).unwrap_or_else(|| word.clone())).collect(),
                 working_dir: directory.filter(|path| !path.as_os_str().is_empty()).map(Path::to_path_buf),
                 timeout: *timeout,
                 style,

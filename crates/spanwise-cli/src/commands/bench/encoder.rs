@@ -7,7 +7,6 @@ use serde_json::json;
 use spanwise_core::Utterance;
 use spanwise_domains::data;
 use spanwise_model::{Details, Parser};
-use spanwise_nn::Item;
 use std::hint::black_box;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -156,12 +155,11 @@ impl Times {
         let total = milliseconds(started);
         let given = utterance.clone();
         let started = Instant::now();
-        let prepared = model.prepare(given);
+        let prepared = model.family.span_model().and_then(|spans| spans.prepare(given).ok());
         let preparation = milliseconds(started);
-        let Ok(prepared) = prepared else { return [total, preparation, 0.0] };
-        let items = [Item { pieces: &prepared.pieces, lower: None, spans: &prepared.spans }];
+        let Some(prepared) = prepared else { return [total, preparation, 0.0] };
         let started = Instant::now();
-        black_box(model.network.logits(&items));
+        black_box(model.family.word_vectors(&[&prepared.pieces]));
         [total, preparation, milliseconds(started)]
     }
 

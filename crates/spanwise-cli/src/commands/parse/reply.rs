@@ -77,7 +77,7 @@ impl Asker<'_> {
         let mut fields = Fields::default();
         fields.value("utterance", json!(outcome.utterance().text()));
         match outcome {
-            Outcome::Nothing { utterance, reason } => nothing(&mut fields, parser, utterance, reason),
+            Outcome::Nothing { utterance, reason, .. } => nothing(&mut fields, parser, utterance, reason),
             Outcome::Found(parse) => {
                 if let Some(reason) = self.withheld(parse) {
                     nothing(&mut fields, parser, &parse.utterance, &reason);
@@ -98,7 +98,7 @@ impl Asker<'_> {
                 fields.value("score", json!(parse.score));
                 fields.text(
                     "tree",
-                    &parse.tree.to_json(&parser.model().domain, &parse.terms, &parse.utterance),
+                    &parse.tree.clone().unwrap_or_default().to_json(&parser.model().domain, &parse.terms, &parse.utterance),
                 );
                 fields.value("alternatives", alternatives(parser, parse, context));
                 fields.value("tokens", tokens(parser, &parse.utterance, &parse.provenance));
@@ -188,7 +188,7 @@ impl Asker<'_> {
             let words: Vec<&str> = parse.unknown().collect();
             line("out-of-domain", &format!("nothing is known about {}", words.join(", ")));
         }
-        let tree = parse.tree.render(&parser.model().domain, &parse.terms, &parse.utterance);
+        let tree = parse.tree.clone().unwrap_or_default().render(&parser.model().domain, &parse.terms, &parse.utterance);
         out.push('\n');
         for line in tree.lines() {
             let _ = writeln!(out, "  {line}");

@@ -88,7 +88,7 @@ struct ModelEngine {
 impl Engine for ModelEngine {
     fn describe(&self) -> ModelInfo {
         let model = self.parser.model();
-        let encoder = model.network.encoder();
+        let encoder = model.family.encoder();
         let executor = match model.domain.executor() {
             ExecutorChoice::None => None,
             ExecutorChoice::Builtin(name) => Some(name.value.clone()),
@@ -102,7 +102,7 @@ impl Engine for ModelEngine {
             encoder: format!("{architecture}, {} layers of {}", encoder.layers, encoder.hidden),
             executor,
             version: FORMAT_VERSION,
-            settings: serde_json::to_value(&model.settings).unwrap_or_default(),
+            settings: serde_json::to_value(model.family.settings()).unwrap_or_default(),
             metrics: self.training.clone(),
             examples: self.examples.clone(),
         }
@@ -110,7 +110,7 @@ impl Engine for ModelEngine {
 
     fn parse(&self, batch: &[Ask]) -> Vec<Reading> {
         let utterances = batch.iter().map(|ask| Utterance::new(ask.utterance.as_str())).collect();
-        let details = Details { alternatives: batch.first().map_or(0, |ask| ask.k), provenance: true };
+        let details = Details { alternatives: batch.first().map_or(0, |ask| ask.k), provenance: true, chart: batch.iter().any(|ask| ask.chart) };
         let outcomes = self.parser.parse_batch(utterances, details);
         batch.iter().zip(outcomes).map(|(ask, outcome)| self.reading(ask, &outcome)).collect()
     }
@@ -136,7 +136,7 @@ impl ModelEngine {
             Outcome::Nothing { reason, .. } => Err(reason.clone()),
             Outcome::Found(parse) => Ok(self.found(ask, parse)),
         };
-        let chart = if ask.chart { model.span_posteriors(outcome.utterance().clone()) } else { Vec::new() };
+        let chart = if ask.chart { outcome.spans().to_vec() } else { Vec::new() };
         let constants = model.domain.constants();
         let chart_span = |found: spanwise_chart::spans::SpanPosterior| ChartSpan {
             start: found.span.start,
@@ -173,7 +173,7 @@ impl ModelEngine {
             in_domain: parse.in_domain,
             unknown_words: parse.unknown().map(str::to_owned).collect(),
             score: parse.score,
-            tree: parse.tree.to_json(domain, &parse.terms, &parse.utterance),
+            tree: parse.tree.clone().unwrap_or_default().to_json(domain, &parse.terms, &parse.utterance),
             alternatives: alternatives.collect(),
         }
     }

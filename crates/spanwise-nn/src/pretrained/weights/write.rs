@@ -19,8 +19,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// When a name occurs twice or is reserved, or a tensor does not have as many values as its shape says
 /// ([`io::ErrorKind::InvalidInput`]); when the file cannot be written, and then what was there before is
 /// still there.
-pub fn write_safetensors(
-    path: &Path,
+pub fn write_safetensors<W: Write + ?Sized>(
+    writer: &mut W,
     tensors: &[(&str, &[usize], &[f32])],
     metadata: &BTreeMap<String, String>,
 ) -> io::Result<()> {
@@ -42,19 +42,17 @@ pub fn write_safetensors(
         }
     }
     let header = header_text(&sorted, metadata)?;
-    write_in_place(path, |writer| {
-        writer.write_all(&(header.len() as u64).to_le_bytes())?;
-        writer.write_all(header.as_bytes())?;
-        let mut block = Vec::with_capacity(BLOCK);
-        for (.., values) in &sorted {
-            for chunk in values.chunks(BLOCK / size_of::<f32>()) {
-                block.clear();
-                block.extend(chunk.iter().flat_map(|value| value.to_le_bytes()));
-                writer.write_all(&block)?;
-            }
+    writer.write_all(&(header.len() as u64).to_le_bytes())?;
+    writer.write_all(header.as_bytes())?;
+    let mut block = Vec::with_capacity(BLOCK);
+    for (.., values) in &sorted {
+        for chunk in values.chunks(BLOCK / size_of::<f32>()) {
+            block.clear();
+            block.extend(chunk.iter().flat_map(|value| value.to_le_bytes()));
+            writer.write_all(&block)?;
         }
-        Ok(())
-    })
+    }
+    Ok(())
 }
 
 /// The header, padded so that the values are aligned.
