@@ -10,11 +10,10 @@ mod params;
 #[cfg(test)]
 mod parity;
 pub mod pretrained;
-mod random;
 pub mod tokenizer;
 mod transformer;
 
 pub use network::{HeadConfig, Item, Logits, Network, Noise};
 pub use params::{AdamW, AdamWConfig, Gradients, Group, ParamId, Params, Rates, sum};
-pub use random::Random;
+pub use spanwise_core::Random;
 pub use tokenizer::{Pieces, Tokenizer};

@@ -6,10 +6,10 @@
 use crate::device::device;
 use crate::params::{Gradients, Group, ParamId, Params, View};
 use crate::pretrained::{EncoderConfig, Weights, WeightsError};
-use crate::random::Random;
 use crate::tokenizer::Pieces;
 use crate::transformer::{Dropout, Padded, Source, Transformer, indices};
 use burn::tensor::{Tensor, TensorData, activation};
+use spanwise_core::Random;
 
 /// Sizes of the span scorer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]

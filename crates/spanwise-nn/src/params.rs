@@ -1,9 +1,9 @@
 //! Parameters: named arrays of numbers, the gradients that belong to them, and the optimiser that moves them.
 
 use crate::device::device;
-use crate::random::Random;
 use burn::tensor::{Shape, Tensor, TensorData};
 use rayon::prelude::*;
+use spanwise_core::Random;
 
 /// The number of a parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -6,9 +6,9 @@ use crate::gelu::gelu;
 use crate::params::{Group, ParamId, Params, View};
 use crate::pretrained::config::MPNET_BUCKETS;
 use crate::pretrained::{Activation, Architecture, EncoderConfig, Weights, WeightsError};
-use crate::random::Random;
 use crate::tokenizer::Pieces;
 use burn::tensor::{Int, Tensor, TensorData, activation, module};
+use spanwise_core::Random;
 
 /// Added to attention scores of padding.
 const PADDED: f32 = -1e9;
