@@ -241,7 +241,9 @@ impl Model {
         if let (Some(novelty), Some(shape)) = (novelty, &shape) {
             tensors.push((PROTOTYPES, shape, &novelty.prototypes));
         }
-        write_safetensors(&weights, &tensors, &BTreeMap::new()).map_err(file_error(&weights))?;
+        write_atomic(&weights, |file| write_safetensors(file, &tensors, &BTreeMap::new())).map_err(
+            |error| ModelError::File { path: directory.display().to_string(), reason: error.to_string() },
+        )?;
         for (name, bytes) in [("tokenizer.json", self.tokenizer.to_bytes()), ("model.json", json)] {
             let path = directory.join(name);
             write_atomic(&path, |file| file.write_all(&bytes)).map_err(|error| ModelError::File {

@@ -98,7 +98,7 @@ impl Saved {
             .filter(|(_, shape, _)| !shape.is_empty())
             .map(|(name, shape, values)| (name.as_str(), shape.as_slice(), values.as_slice()))
             .collect();
-        write_safetensors(&path, &tensors, &BTreeMap::new()).unwrap();
+        write_safetensors(&mut fs::File::create(&path).unwrap(), &tensors, &BTreeMap::new()).unwrap();
     }
 }
 

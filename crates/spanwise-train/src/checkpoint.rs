@@ -1,6 +1,7 @@
 //! The state of a run after an epoch, in one file that is replaced as a whole.
 
 use crate::error::TrainError;
+use spanwise_domains::data::write_atomic;
 use spanwise_nn::pretrained::{Weights, write_safetensors};
 use spanwise_nn::{AdamW, Params};
 use std::collections::BTreeMap;
@@ -65,7 +66,7 @@ pub(crate) fn write(
         ("best".to_owned(), best),
     ]);
     let path = directory.join(FILE);
-    write_safetensors(&path, &borrowed, &metadata)
+    write_atomic(&path, |file| write_safetensors(file, &borrowed, &metadata))
         .map_err(|error| TrainError::Write { path: path.display().to_string(), reason: error.to_string() })
 }
 

@@ -14,7 +14,7 @@ use spanwise_chart::outside::marginals;
 use spanwise_chart::paper::{PaperConfig, PaperScores, decode, n_spans};
 use spanwise_chart::semiring::{Max, Sum};
 use spanwise_chart::typed::{Input, RuleValues};
-use spanwise_core::Utterance;
+use spanwise_core::{Random, Utterance};
 use spanwise_domains::data::{self, Example};
 use spanwise_lang::{Domain, Terms};
 use std::io::{self, Write};
@@ -183,14 +183,14 @@ struct Bench<'a> {
 impl<'a> Bench<'a> {
     fn new(domain: &'a Domain, examples: &[Example], seed: u64) -> Self {
         let grammar = Grammar::new(domain, Options::default());
-        let mut random = Random(seed);
-        let rules: Vec<f32> = (0..grammar.n_rules()).map(|_| random.score()).collect();
+        let mut random = Random::new(seed, &[0]);
+        let rules: Vec<f32> = (0..grammar.n_rules()).map(|_| score(&mut random)).collect();
         let mut terms = domain.new_terms();
         let mut sentences = Vec::new();
         for example in examples {
             let utterance = Utterance::new(example.utterance.as_str());
             let Ok(lattice) = Candidates::default().lattice(domain, &utterance) else { continue };
-            let leaves = (0..lattice.leaves().len() * N_USAGES).map(|_| random.score()).collect();
+            let leaves = (0..lattice.leaves().len() * N_USAGES).map(|_| score(&mut random)).collect();
             let program = example.program.as_ref().and_then(|text| terms.parse(text).ok());
             let gold = program
                 .and_then(|it| GoldChart::new(domain, &grammar, &lattice, &terms, it, Joins::None).ok());
@@ -261,12 +261,12 @@ impl<'a> Bench<'a> {
         let config = PaperConfig { ternary: true, ..PaperConfig::default() };
         // It is slow: a few sentences tell.
         let few = &self.sentences[..self.sentences.len().min(20)];
-        let mut random = Random(self.seed + 1);
+        let mut random = Random::new(self.seed, &[1]);
         let scores: Vec<Option<PaperScores>> = few
             .iter()
             .map(|sentence| {
                 let n = n_spans(sentence.n_tokens) * (n_constants + 2);
-                PaperScores::new(sentence.n_tokens, n_constants, (0..n).map(|_| random.score()).collect())
+                PaperScores::new(sentence.n_tokens, n_constants, (0..n).map(|_| score(&mut random)).collect())
                     .ok()
             })
             .collect();
@@ -284,7 +284,7 @@ impl<'a> Bench<'a> {
 
     /// The typed chart on utterances of a given number of words, made from the words of the questions.
     fn lengths(&self, name: &str, rows: &mut Vec<Row>) {
-        let mut random = Random(self.seed + 2);
+        let mut random = Random::new(self.seed, &[2]);
         for length in LENGTHS {
             let sentences: Vec<Sentence> = (0..5)
                 .filter_map(|_| {
@@ -292,7 +292,7 @@ impl<'a> Bench<'a> {
                         (0..length).map(|_| self.words[random.below(self.words.len())].as_str()).collect();
                     let utterance = Utterance::new(words.join(" "));
                     let lattice = Candidates::default().lattice(self.domain, &utterance).ok()?;
-                    let leaves = (0..lattice.leaves().len() * N_USAGES).map(|_| random.score()).collect();
+                    let leaves = (0..lattice.leaves().len() * N_USAGES).map(|_| score(&mut random)).collect();
                     Some(Sentence { n_tokens: utterance.len(), lattice, leaves, gold: None })
                 })
                 .collect();
@@ -396,20 +396,7 @@ fn as_text(rows: &[Row]) -> String {
     table.render()
 }
 
-/// Seeded random scores between -1 and 1.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        self.0 >> 33
-    }
-
-    fn score(&mut self) -> f32 {
-        self.next() as f32 / (1u32 << 30) as f32 - 1.0
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        self.next() as usize % n.max(1)
-    }
+/// A random score between -1 and 1.
+fn score(random: &mut Random) -> f32 {
+    2.0 * random.uniform() - 1.0
 }
