@@ -1,8 +1,7 @@
-//! From the words of an utterance to the numbers an encoder reads, and back to words.
+//! Tokenizers: the ids of sub-word tokens that an encoder reads for an utterance, and which word each belongs to.
 //!
-//! Encoders that were trained elsewhere bring their own word pieces ([`WordPieces`]); an encoder that is
-//! trained from scratch learns a [`WordTable`]. Both keep track of which pieces belong to which word: word
-//! pieces do not exist outside encoders.
+//! A pretrained encoder comes with its own word-pieces ([`WordPieces`]); an encoder that is trained from scratch
+//! learns a [`WordTable`]. Word-pieces do not exist outside encoders: all other crates count words.
 
 use serde_json::{Map, Value, json};
 use spanwise_core::Utterance;
@@ -28,14 +27,17 @@ const WORDS_VERSION: u64 = 1;
 /// No number of buckets may be larger.
 const MAX_BUCKETS: u64 = 10_000_000;
 
-/// What an encoder reads for one utterance.
+/// The input of an encoder for one utterance: its word-pieces (sub-word tokens) and which of them make up each word.
+///
+/// With word-pieces `[CLS] what rivers cross mis ##souri [SEP]`, the last of the four words consists of the pieces 4 and
+/// 5, so that `words` is `[(1, 1), (2, 2), (3, 3), (4, 5)]`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Pieces {
-    /// The pieces, with the special ones at both ends.
+    /// The ids of the pieces, with the special ones at both ends.
     pub ids: Vec<u32>,
     /// For each word of the utterance, its first and its last piece, both inclusive.
     pub words: Vec<(u32, u32)>,
-    /// For each piece, the buckets of its character trigrams; empty for word pieces.
+    /// For each piece, the buckets of its character trigrams; empty for word-pieces.
     pub ngrams: Vec<Vec<u32>>,
 }
 
@@ -47,7 +49,7 @@ pub enum TokenizerError {
     Read {
         /// The file.
         file: String,
-        /// What the system said.
+        /// The error of the system.
         reason: io::Error,
     },
     /// There is neither of the files that can hold a tokenizer.
@@ -80,10 +82,23 @@ pub enum TokenizerError {
     },
 }
 
-/// Turns words into the numbers an encoder reads.
+/// Turns the words of an utterance into the ids that an encoder reads.
+///
+/// ```
+/// use spanwise_core::Utterance;
+/// use spanwise_nn::Tokenizer;
+/// use spanwise_nn::tokenizer::WordTable;
+///
+/// let known = Utterance::new("which rivers cross texas");
+/// let tokenizer = Tokenizer::Words(WordTable::from_utterances([&known], 1));
+/// let pieces = tokenizer.encode(&Utterance::new("rivers in Texas"));
+/// // One piece per word between the two special ones; `in` is an unknown word.
+/// assert_eq!(pieces.words, [(1, 1), (2, 2), (3, 3)]);
+/// assert_eq!(pieces.ids[2], WordTable::UNKNOWN);
+/// ```
 #[derive(Clone, Debug)]
 pub enum Tokenizer {
-    /// The word pieces of a pretrained encoder.
+    /// The word-pieces of a pretrained encoder.
     WordPiece(Box<WordPieces>),
     /// A table of words, for encoders trained from scratch.
     Words(WordTable),
@@ -113,7 +128,7 @@ impl Tokenizer {
         Ok(Self::WordPiece(Box::new(WordPieces::from_object(object, &file)?)))
     }
 
-    /// Understands the content of a `tokenizer.json`, one of Hugging Face or one of [`Tokenizer::to_bytes`].
+    /// Parses the content of a `tokenizer.json`, one of Hugging Face or one of [`Tokenizer::to_bytes`].
     ///
     /// # Errors
     /// When it is not a tokenizer, or not one that can be used.
@@ -163,7 +178,7 @@ impl Tokenizer {
         }
     }
 
-    /// Number of buckets for character trigrams; 0 for word pieces.
+    /// Number of buckets for character trigrams; 0 for word-pieces.
     #[must_use]
     pub fn n_buckets(&self) -> usize {
         match self {
@@ -173,7 +188,7 @@ impl Tokenizer {
     }
 }
 
-/// Word pieces of the BERT family, as Hugging Face describes them in `tokenizer.json`.
+/// Word-pieces of the BERT family, as Hugging Face describes them in `tokenizer.json`.
 #[derive(Clone)]
 pub struct WordPieces {
     /// Without a post-processor, truncation and padding.
@@ -195,7 +210,7 @@ impl fmt::Debug for WordPieces {
 }
 
 impl WordPieces {
-    /// Understands a `tokenizer.json`; `file` is what errors call it.
+    /// Parses a `tokenizer.json`; `file` is what errors call it.
     fn from_object(mut object: Map<String, Value>, file: &str) -> Result<Self, TokenizerError> {
         let format = |reason: String| TokenizerError::Format { file: file.to_owned(), reason };
         for key in ["truncation", "padding"] {
@@ -259,7 +274,7 @@ impl Ends {
     fn read(processor: Option<&Value>, file: &str) -> Result<Self, TokenizerError> {
         let damaged = || TokenizerError::Format {
             file: file.to_owned(),
-            reason: "its `post_processor` does not say which special tokens it adds".to_owned(),
+            reason: "its `post_processor` does not list the special tokens it adds".to_owned(),
         };
         let expected = "TemplateProcessing, BertProcessing or RobertaProcessing";
         let processor = processor.unwrap_or(&Value::Null);
@@ -491,7 +506,7 @@ impl WordTable {
         table.to_string().into_bytes()
     }
 
-    /// Understands what [`WordTable::to_bytes`] wrote.
+    /// Parses what [`WordTable::to_bytes`] wrote.
     fn from_object(object: &Map<String, Value>, file: &str) -> Result<Self, TokenizerError> {
         let format =
             |reason: &str| TokenizerError::Format { file: file.to_owned(), reason: reason.to_owned() };

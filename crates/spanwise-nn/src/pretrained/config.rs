@@ -7,7 +7,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use thiserror::Error;
 
-/// What `model_type` may say.
+/// The values of `model_type` that are supported.
 const MODEL_TYPES: &str = "`bert` or `mpnet`";
 /// No count in a configuration may be larger.
 const MAX_COUNT: usize = 10_000_000;
@@ -48,7 +48,7 @@ pub enum Activation {
 pub struct EncoderConfig {
     /// Which transformer it is.
     pub architecture: Architecture,
-    /// Rows of the table of word pieces.
+    /// Rows of the table of word-pieces.
     pub vocab_size: usize,
     /// Width of a hidden vector.
     pub hidden: usize,
@@ -82,7 +82,7 @@ pub enum ConfigError {
     Read {
         /// The file.
         file: String,
-        /// What the system said.
+        /// The error of the system.
         reason: io::Error,
     },
     /// The file is not a JSON object.
@@ -98,9 +98,9 @@ pub enum ConfigError {
     UnknownArchitecture {
         /// The file.
         file: String,
-        /// What the file says.
+        /// The value in the file.
         found: String,
-        /// What it may say.
+        /// The values that are supported.
         expected: String,
     },
     /// A key is not there.
@@ -143,7 +143,7 @@ impl EncoderConfig {
         Self::from_json(&bytes, &file)
     }
 
-    /// Understands the text of a `config.json`; `file` is what errors call it.
+    /// Parses the text of a `config.json`; `file` is what errors call it.
     ///
     /// # Errors
     /// When it is no configuration, or describes an encoder that cannot be run.
@@ -241,7 +241,7 @@ impl EncoderConfig {
         Ok(())
     }
 
-    /// The most word pieces, special ones included, that the encoder has positions for.
+    /// The most word-pieces, special ones included, that the encoder has positions for.
     #[must_use]
     pub const fn max_pieces(&self) -> usize {
         self.max_positions.saturating_sub(self.position_offset)

@@ -50,7 +50,7 @@ pub enum WeightsError {
     Read {
         /// The file.
         file: String,
-        /// What the system said.
+        /// The error of the system.
         reason: io::Error,
     },
     /// Only weights in the format of PyTorch are there.
@@ -79,7 +79,7 @@ pub enum WeightsError {
     Missing {
         /// The file.
         file: String,
-        /// The name that was asked for.
+        /// The name that was requested.
         name: String,
         /// Similar names that are there.
         near: Vec<String>,
@@ -94,14 +94,14 @@ pub enum WeightsError {
         file: String,
         /// The tensor.
         name: String,
-        /// The shape that the configuration asks for.
+        /// The shape that the configuration requires.
         expected: Vec<usize>,
         /// The shape in the file.
         found: Vec<usize>,
     },
     /// A tensor belongs to a layer that the configuration does not have.
     #[error(
-        "{file} has tensor `{name}`, but config.json says that there are only {layers} layers; config.json and \
+        "{file} has tensor `{name}`, but config.json has only {layers} layers; config.json and \
          the weights do not belong together"
     )]
     Surplus {
@@ -180,7 +180,7 @@ impl Float {
             Self::F16 => values.extend(block.as_chunks().0.iter().map(|b| f16::from_le_bytes(*b).to_f32())),
             Self::Bf16 => values.extend(block.as_chunks().0.iter().map(|b| bf16::from_le_bytes(*b).to_f32())),
             Self::F32 => values.extend(block.as_chunks().0.iter().map(|b| f32::from_le_bytes(*b))),
-            #[allow(clippy::cast_possible_truncation, reason = "rounding is what is asked for")]
+            #[allow(clippy::cast_possible_truncation, reason = "rounding to single precision is intended")]
             Self::F64 => values.extend(block.as_chunks().0.iter().map(|b| f64::from_le_bytes(*b) as f32)),
         }
     }
@@ -295,7 +295,7 @@ impl Weights {
         }
     }
 
-    /// What the writer of the file noted in it.
+    /// The metadata of the file.
     #[must_use]
     pub const fn metadata(&self) -> &BTreeMap<String, String> {
         &self.header.metadata

@@ -21,15 +21,16 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Time charts on real questions with random scores: search, sums, lists, gold sums.
+/// Time charts on real questions with random scores: Viterbi, inside-outside, k-best, and both for the gold program.
 ///
-/// Every constant that may stand on words gets a random score there, as in training. Times are per sentence
-/// and do not count the scores. Rows with one thread and with all; then the typed chart by number of words.
+/// Every constant that is allowed on words gets a random score there, as in training. Times are per sentence and do
+/// not include computing the scores. Each task is timed with one thread and with all; then the typed chart by number
+/// of words.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  spanwise bench chart --data ../shared/data\n  \
     spanwise bench chart --domain geo --sentences 100 --json")]
 pub(crate) struct Args {
-    /// A folder with the benchmark data (geo/splits, scan_sp, clevr); without it, a few questions of our own
+    /// A directory with the benchmark data (geo/splits, scan_sp, clevr); without it, a few built-in questions
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
     /// Domains to measure
@@ -163,8 +164,8 @@ struct Sentence {
     gold: Option<GoldChart>,
 }
 
-/// A sentence with its scores checked, which a chart does not count as its own work.
-struct Ready<'s> {
+/// A sentence whose scores have been checked, which is not part of the time of a chart.
+struct Prepared<'s> {
     sentence: &'s Sentence,
     input: Input<'s>,
 }
@@ -210,35 +211,40 @@ impl<'a> Bench<'a> {
             .expect("the scores were made for it")
     }
 
-    fn ready<'s>(&'s self, sentences: &'s [Sentence]) -> Vec<Ready<'s>> {
-        sentences.iter().map(|sentence| Ready { sentence, input: self.input(sentence) }).collect()
+    fn prepare<'s>(&'s self, sentences: &'s [Sentence]) -> Vec<Prepared<'s>> {
+        sentences.iter().map(|sentence| Prepared { sentence, input: self.input(sentence) }).collect()
     }
 
     fn tasks(&self, name: &str, rows: &mut Vec<Row>) {
-        let best = |ready: &Ready<'_>| {
-            std::hint::black_box(BestChart::new(ready.input, &self.max).best());
+        let best = |prepared: &Prepared<'_>| {
+            std::hint::black_box(BestChart::new(prepared.input, &self.max).best());
         };
-        let sums = |ready: &Ready<'_>| {
-            std::hint::black_box(marginals(&ready.input, &self.sum));
+        let sums = |prepared: &Prepared<'_>| {
+            std::hint::black_box(marginals(&prepared.input, &self.sum));
         };
-        let list = |ready: &Ready<'_>| {
-            let chart = BestChart::new(ready.input, &self.max);
+        let list = |prepared: &Prepared<'_>| {
+            let chart = BestChart::new(prepared.input, &self.max);
             std::hint::black_box(chart.programs(&mut self.domain.new_terms(), 5, 100));
         };
-        let gold = |ready: &Ready<'_>| {
-            if let Some(gold) = &ready.sentence.gold {
-                let flat: Vec<f64> =
-                    ready.sentence.leaves.iter().chain(&self.rules).map(|&score| f64::from(score)).collect();
+        let gold = |prepared: &Prepared<'_>| {
+            if let Some(gold) = &prepared.sentence.gold {
+                let flat: Vec<f64> = prepared
+                    .sentence
+                    .leaves
+                    .iter()
+                    .chain(&self.rules)
+                    .map(|&score| f64::from(score))
+                    .collect();
                 std::hint::black_box(gold.graph().marginals(&flat));
             }
         };
-        let gold_best = |ready: &Ready<'_>| {
-            if let Some(gold) = &ready.sentence.gold {
-                let flat: Vec<f32> = ready.sentence.leaves.iter().chain(&self.rules).copied().collect();
+        let gold_best = |prepared: &Prepared<'_>| {
+            if let Some(gold) = &prepared.sentence.gold {
+                let flat: Vec<f32> = prepared.sentence.leaves.iter().chain(&self.rules).copied().collect();
                 std::hint::black_box(gold.graph().best(&flat));
             }
         };
-        type Task<'t> = (&'static str, &'static str, &'t (dyn Fn(&Ready<'_>) + Sync));
+        type Task<'t> = (&'static str, &'static str, &'t (dyn Fn(&Prepared<'_>) + Sync));
         let tasks: [Task<'_>; 5] = [
             ("typed", "best", &best),
             ("typed", "marginals", &sums),
@@ -246,10 +252,10 @@ impl<'a> Bench<'a> {
             ("gold", "best", &gold_best),
             ("gold", "marginals", &gold),
         ];
-        let ready = self.ready(&self.sentences);
+        let prepared = self.prepare(&self.sentences);
         for (chart, task, run) in tasks {
             for threads in [1, rayon::current_num_threads()] {
-                rows.push(measure(name, chart, task, threads, &ready, run));
+                rows.push(measure(name, chart, task, threads, &prepared, run));
             }
         }
         self.paper(name, rows);
@@ -259,7 +265,7 @@ impl<'a> Bench<'a> {
     fn paper(&self, name: &str, rows: &mut Vec<Row>) {
         let n_constants = self.domain.constants().len();
         let config = PaperConfig { ternary: true, ..PaperConfig::default() };
-        // It is slow: a few sentences tell.
+        // It is slow: a few sentences are enough.
         let few = &self.sentences[..self.sentences.len().min(20)];
         let mut random = Random::new(self.seed, &[1]);
         let scores: Vec<Option<PaperScores>> = few
@@ -284,6 +290,9 @@ impl<'a> Bench<'a> {
 
     /// The typed chart on utterances of a given number of words, made from the words of the questions.
     fn lengths(&self, name: &str, rows: &mut Vec<Row>) {
+        if self.words.is_empty() {
+            return;
+        }
         let mut random = Random::new(self.seed, &[2]);
         for length in LENGTHS {
             let sentences: Vec<Sentence> = (0..5)
@@ -296,10 +305,10 @@ impl<'a> Bench<'a> {
                     Some(Sentence { n_tokens: utterance.len(), lattice, leaves, gold: None })
                 })
                 .collect();
-            let run = |ready: &Ready<'_>| {
-                std::hint::black_box(BestChart::new(ready.input, &self.max).best());
+            let run = |prepared: &Prepared<'_>| {
+                std::hint::black_box(BestChart::new(prepared.input, &self.max).best());
             };
-            rows.push(measure(name, "typed", "best", 1, &self.ready(&sentences), &run));
+            rows.push(measure(name, "typed", "best", 1, &self.prepare(&sentences), &run));
         }
     }
 }
@@ -309,11 +318,11 @@ fn measure(
     chart: &'static str,
     task: &'static str,
     threads: usize,
-    ready: &[Ready<'_>],
-    run: &(dyn Fn(&Ready<'_>) + Sync),
+    prepared: &[Prepared<'_>],
+    run: &(dyn Fn(&Prepared<'_>) + Sync),
 ) -> Row {
-    let mean_tokens = mean(ready.iter().map(|ready| ready.sentence.n_tokens as f64));
-    Row::new(name, chart, task, threads, mean_tokens, time(ready, threads, &run))
+    let mean_tokens = mean(prepared.iter().map(|prepared| prepared.sentence.n_tokens as f64));
+    Row::new(name, chart, task, threads, mean_tokens, time(prepared, threads, &run))
 }
 
 /// Times of each item in microseconds; with several threads, the wall time shared out evenly.

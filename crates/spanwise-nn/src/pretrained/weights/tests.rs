@@ -146,7 +146,7 @@ fn values_that_are_not_finite_are_refused() {
 }
 
 #[test]
-fn whole_numbers_are_no_weights_unless_nobody_asks_for_them() {
+fn integers_are_refused_only_when_they_are_requested() {
     let ids = r#""ids":{"dtype":"I64","shape":[1],"data_offsets":[0,8]}"#;
     let header = format!(r#"{{{ids},"x":{{"dtype":"F32","shape":[],"data_offsets":[8,12]}}}}"#);
     let mut weights = open(&raw(&header, &[0; 12])).unwrap();
