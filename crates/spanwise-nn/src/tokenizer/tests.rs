@@ -1,7 +1,10 @@
 //! Tests of `tokenizer`.
 
+use super::word_pieces::id_of;
+use super::word_table::fnv1a;
 use super::*;
 use proptest::prelude::*;
+use serde_json::json;
 use std::fs;
 use std::path::PathBuf;
 use tempfile::TempDir;
