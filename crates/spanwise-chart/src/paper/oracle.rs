@@ -9,7 +9,7 @@ use super::{
     PaperConfig, PaperOutcome, PaperScores, TypeCheck, decode, decode_gold, labels, log_prob, n_spans,
 };
 use crate::tree::{Category, SpanTree, TreeNode};
-use spanwise_core::{Idx, Span};
+use spanwise_core::{Idx, Random, Span};
 use spanwise_lang::domain::NoTables;
 use spanwise_lang::{ConstantId, Domain, Meaning, TermId, Terms};
 use std::cmp::Ordering;
@@ -185,25 +185,15 @@ fn best<'a>(
 
 // ---- helpers ----
 
-/// A small generator of numbers below one.
-struct Random(u64);
-
-impl Random {
-    fn unit(&mut self) -> f32 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 40) as f32 / (1u64 << 24) as f32
-    }
-
-    /// Real scores, or few different ones with exact sums so that ties abound; some impossible.
-    fn scores(&mut self, n_tokens: usize, n_constants: usize, ties: bool) -> PaperScores {
-        let row = n_constants + 2;
-        let logits = (0..n_spans(n_tokens) * row).map(|at| {
-            let impossible = self.unit() < 0.1 && at % row != row - 1;
-            let value = if ties { (self.unit() * 3.0).floor() - 1.0 } else { self.unit() * 8.0 - 4.0 };
-            if impossible { f32::NEG_INFINITY } else { value }
-        });
-        PaperScores::new(n_tokens, n_constants, logits.collect()).unwrap()
-    }
+/// Real scores, or few different ones with exact sums so that ties abound; some impossible.
+fn random_scores(random: &mut Random, n_tokens: usize, n_constants: usize, ties: bool) -> PaperScores {
+    let row = n_constants + 2;
+    let logits = (0..n_spans(n_tokens) * row).map(|at| {
+        let impossible = random.uniform() < 0.1 && at % row != row - 1;
+        let value = if ties { (random.uniform() * 3.0).floor() - 1.0 } else { random.uniform() * 8.0 - 4.0 };
+        if impossible { f32::NEG_INFINITY } else { value }
+    });
+    PaperScores::new(n_tokens, n_constants, logits.collect()).unwrap()
 }
 
 fn plain(tree: &SpanTree) -> Tree {
@@ -238,8 +228,8 @@ fn sweep(mut check: impl FnMut(&Domain, &mut Terms, &PaperScores, &[(Tree, Vec<T
                 })
                 .collect();
             for seed in 0..if n == 4 { 20 } else { 40 } {
-                let mut random = Random(seed * 1000 + u64::from(n));
-                let scores = random.scores(n as usize, n_constants, seed % 2 == 0);
+                let mut random = Random::new(seed, &[u64::from(n)]);
+                let scores = random_scores(&mut random, n as usize, n_constants, seed % 2 == 0);
                 for when in [TypeCheck::EveryTree, TypeCheck::FinishedTrees] {
                     let config = PaperConfig { k: WIDE, ternary, check: when };
                     check(&domain, &mut terms, &scores, &trees, config);
@@ -291,7 +281,7 @@ fn with_a_gold_program_wide_lists_give_its_best_tree() {
 fn narrow_lists_hold_the_best_trees_that_the_lists_below_give() {
     for seed in 0..150 {
         let (n, k, ternary) = (seed % 5 + 1, (seed / 5 % 5 + 1) as usize, seed % 3 > 0);
-        let scores = Random(u64::from(seed)).scores(n as usize, 4, seed % 2 == 0);
+        let scores = random_scores(&mut Random::new(u64::from(seed), &[]), n as usize, 4, seed % 2 == 0);
         let cut = |mut all: Vec<Tree>| {
             all.retain(|tree| score(&scores, tree) > f64::NEG_INFINITY);
             all.sort_by(|a, b| order(&scores, a, b));

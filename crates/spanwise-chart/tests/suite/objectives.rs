@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use crate::common::{Case, Rng, repeated_cases};
+use crate::common::{Case, repeated_cases, score};
 use proptest::prelude::*;
 use spanwise_chart::derivation::BestChart;
 use spanwise_chart::gold::{GoldChart, Joins};
@@ -12,6 +12,7 @@ use spanwise_chart::outside::log_partition;
 use spanwise_chart::paper::{PaperScores, log_prob, n_spans};
 use spanwise_chart::tree::SpanTree;
 use spanwise_chart::typed::RuleValues;
+use spanwise_core::Random;
 use std::collections::BTreeMap;
 
 fn gold(case: &Case, text: &str, joins: Joins) -> GoldChart {
@@ -39,8 +40,10 @@ fn free_counts(case: &Case) -> Vec<f32> {
     spanwise_chart::outside::marginals(&case.input(), &rules).unwrap().1.leaves
 }
 
-fn random_paper_scores(case: &Case, rng: &mut Rng) -> Vec<f32> {
-    (0..n_spans(case.lattice.n_tokens()) * (case.domain.constants().len() + 2)).map(|_| rng.score()).collect()
+fn random_paper_scores(case: &Case, random: &mut Random) -> Vec<f32> {
+    (0..n_spans(case.lattice.n_tokens()) * (case.domain.constants().len() + 2))
+        .map(|_| score(random))
+        .collect()
 }
 
 proptest! {
@@ -122,11 +125,11 @@ proptest! {
     #[test]
     fn marginal_sums_the_probabilities_of_all_trees_of_the_program_or_takes_the_best(seed: u64) {
         let options = Options { discontinuity: Discontinuity::None, implicit: false };
-        let mut rng = Rng(seed);
+        let mut random = Random::new(seed, &[4]);
         for mut case in repeated_cases(seed, options) {
             // The trees themselves come from the typed chart, all of them.
             case.joins.clear();
-            let logits = random_paper_scores(&case, &mut rng);
+            let logits = random_paper_scores(&case, &mut random);
             let n_constants = case.domain.constants().len();
             let scores = PaperScores::new(case.lattice.n_tokens(), n_constants, logits.clone()).unwrap();
             let rules = RuleValues::new(&case.grammar, &case.rules);
@@ -166,9 +169,9 @@ proptest! {
 
     #[test]
     fn cross_entropy_is_minus_the_log_probability_of_the_tree(seed: u64) {
-        let mut rng = Rng(seed);
+        let mut random = Random::new(seed, &[4]);
         for case in repeated_cases(seed, Options { implicit: true, ..Options::default() }) {
-            let logits = random_paper_scores(&case, &mut rng);
+            let logits = random_paper_scores(&case, &mut random);
             let n_constants = case.domain.constants().len();
             let scores = PaperScores::new(case.lattice.n_tokens(), n_constants, logits.clone()).unwrap();
             let rules = RuleValues::new(&case.grammar, &case.rules);

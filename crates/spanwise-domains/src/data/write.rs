@@ -267,6 +267,22 @@ mod tests {
     }
 
     #[test]
+    fn a_place_that_cannot_be_written_is_an_error() {
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join("file"), b"").unwrap();
+        let within = directory.path().join("file/f");
+        let mut places = vec![Path::new(""), Path::new(".."), within.as_path()];
+        if cfg!(target_os = "linux") {
+            // The first refuses new files even to root, the second is always full.
+            places.extend([Path::new("/proc/spanwise"), Path::new("/dev/full")]);
+        }
+        for place in places {
+            assert!(write_atomic(place, |writer| writer.write_all(b"new")).is_err(), "{}", place.display());
+        }
+        assert_eq!(names(directory.path()), ["file"]);
+    }
+
+    #[test]
     fn keys_come_in_the_promised_order() {
         let mut example = Example::new("u");
         example.extra.insert("id".to_owned(), 7.into());

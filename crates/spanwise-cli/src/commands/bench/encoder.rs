@@ -15,9 +15,9 @@ use std::time::Instant;
 /// Time a model on single utterances, with the shares of its parts.
 ///
 /// One thread parses one utterance after the other, as an interactive program would. `encoder` is the network,
-/// `preparation` what comes before it (words, pieces, what may stand where), `chart` what comes after: search, probability,
-/// program and tree. Times are medians; the first runs do not count. Where the system tells it, `cpu` is the time that the
-/// thread was running, on average: what a parse takes when nobody else uses the machine.
+/// `preparation` comes before it (word-pieces, and the constants that are allowed on each span), `chart` after it: search,
+/// probability, program and tree. Times are medians; the first runs do not count. On Linux, `cpu` is the mean time that
+/// the thread was running: what a parse takes on an otherwise idle machine.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  spanwise bench encoder --model runs/geo\n  \
     spanwise bench encoder --model runs/geo --data test.jsonl --words 10 --json")]
@@ -25,7 +25,7 @@ pub(crate) struct Args {
     /// The model directory
     #[arg(long, value_name = "DIR")]
     model: PathBuf,
-    /// Take the utterances of this file that have --words words, instead of one of our own
+    /// Take the utterances of this file that have --words words, instead of a built-in one
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
     /// Words of the utterances of --data

@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "every test file uses its own part of this")]
 
 use spanwise_chart::{Category, SpanTree, TreeNode};
-use spanwise_core::{Span, Utterance};
+use spanwise_core::{Random, Span, Utterance};
 use spanwise_domains::load::load;
 use spanwise_lang::domain::NoTables;
 use spanwise_lang::{Domain, StateId, Terms};
@@ -151,18 +151,8 @@ pub(crate) fn chain(n_words: u32) -> Explanation {
     tree.over(&vec!["word"; n_words as usize].join(" "))
 }
 
-/// A small generator of numbers, so that a seed is all a test needs.
-pub(crate) struct Dice(pub(crate) u64);
-
-impl Dice {
-    pub(crate) fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % n
-    }
-
-    fn pick<'a>(&mut self, from: &[&'a str]) -> &'a str {
-        from[self.below(from.len() as u64) as usize]
-    }
+fn pick<'a>(random: &mut Random, from: &[&'a str]) -> &'a str {
+    from[random.below(from.len())]
 }
 
 const PLAIN: &[&str] = &["a", "is", "the", "state", "mississippi", "x_1", "<", "%", "?"];
@@ -172,46 +162,50 @@ const ODD_TYPE_TEXTS: &[&str] = &["", "A", "C&>\\{%", "A, B -> C&>\\{%", "東", 
 
 /// A random tree over 1 to 24 words; with `odd`, words and types that are hard to set.
 pub(crate) fn random(seed: u64, odd: bool) -> Explanation {
-    let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-    let n = 1 + dice.below(24) as u32;
-    let words: Vec<&str> =
-        (0..n).map(|_| if odd && dice.below(3) == 0 { dice.pick(ODD) } else { dice.pick(PLAIN) }).collect();
+    let mut draw = Random::new(seed, &[]);
+    let n = 1 + draw.below(24) as u32;
+    let words: Vec<&str> = (0..n)
+        .map(|_| {
+            let from = if odd && draw.below(3) == 0 { ODD } else { PLAIN };
+            pick(&mut draw, from)
+        })
+        .collect();
     let mut tree = Builder::of(if odd { &ODD_TYPES } else { &GEO });
     // Now and then the first words belong to nothing.
-    let skipped = if n > 2 && dice.below(4) == 0 { 1 + dice.below(2) as u32 } else { 0 };
+    let skipped = if n > 2 && draw.below(4) == 0 { 1 + draw.below(2) as u32 } else { 0 };
     tree.skip(skipped);
-    grow(&mut tree, &mut dice, n - skipped, odd);
+    grow(&mut tree, &mut draw, n - skipped, odd);
     tree.over(&words.join(" "))
 }
 
 /// A random node over the next `n` words. Splits three ways as often as two ways.
-fn grow(tree: &mut Builder, dice: &mut Dice, n: u32, odd: bool) -> usize {
-    let ty = dice.pick(if odd { ODD_TYPE_TEXTS } else { PLAIN_TYPES });
-    let node = match dice.below(6) {
+fn grow(tree: &mut Builder, draw: &mut Random, n: u32, odd: bool) -> usize {
+    let ty = pick(draw, if odd { ODD_TYPE_TEXTS } else { PLAIN_TYPES });
+    let node = match draw.below(6) {
         0 if n <= 3 => return tree.null(n),
         1 | 2 if n <= 2 => {
-            let constant = dice.pick(&["state", "largest_one", "river"]);
+            let constant = pick(draw, &["state", "largest_one", "river"]);
             tree.says(constant, n, "state(_)", ty)
         }
         _ if n == 1 => tree.says("state", 1, "state(all)", ty),
         0 | 3 if n >= 3 => {
-            let first = 1 + dice.below(u64::from(n) - 2) as u32;
-            let second = 1 + dice.below(u64::from(n - first) - 1) as u32;
-            let parts = [first, second, n - first - second].map(|part| grow(tree, dice, part, odd));
+            let first = 1 + draw.below(n as usize - 2) as u32;
+            let second = 1 + draw.below((n - first) as usize - 1) as u32;
+            let parts = [first, second, n - first - second].map(|part| grow(tree, draw, part, odd));
             tree.join(&parts, "state(all)", ty)
         }
         4 if n >= 3 => {
-            let first = 1 + dice.below(u64::from(n) - 2) as u32;
-            let left = grow(tree, dice, first, odd);
+            let first = 1 + draw.below(n as usize - 2) as u32;
+            let left = grow(tree, draw, first, odd);
             tree.skip(1);
-            let right = grow(tree, dice, n - first - 1, odd);
+            let right = grow(tree, draw, n - first - 1, odd);
             tree.join(&[left, right], "state(all)", ty)
         }
         _ => {
-            let first = 1 + dice.below(u64::from(n) - 1) as u32;
-            let parts = [first, n - first].map(|part| grow(tree, dice, part, odd));
+            let first = 1 + draw.below(n as usize - 1) as u32;
+            let parts = [first, n - first].map(|part| grow(tree, draw, part, odd));
             tree.join(&parts, "state(all)", ty)
         }
     };
-    if dice.below(8) == 0 { tree.implicit("place", node, "place(_)", ty) } else { node }
+    if draw.below(8) == 0 { tree.implicit("place", node, "place(_)", ty) } else { node }
 }
