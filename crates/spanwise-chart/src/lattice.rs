@@ -121,6 +121,13 @@ impl Lattice {
         &self.leaves
     }
 
+    /// For each leaf, whether it is one of these: a mask that restricts charts to the leaves of a gold tree.
+    #[must_use]
+    pub fn mask(&self, leaves: &[(Span, ConstantId)]) -> Vec<bool> {
+        let is_one = |leaf: &Leaf| leaves.contains(&(Span::new(leaf.start, leaf.end), leaf.constant));
+        self.leaves.iter().map(is_one).collect()
+    }
+
     /// Number of positions at which a leaf may start.
     #[must_use]
     pub fn n_positions(&self) -> usize {

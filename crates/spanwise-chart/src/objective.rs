@@ -34,6 +34,8 @@ pub enum Target<'a> {
     Best,
     /// Those whose leaves are among these, one entry per leaf of the lattice.
     Leaves(&'a [bool]),
+    /// The best one of those whose leaves are among these, one entry per leaf of the lattice: a gold tree.
+    BestWithLeaves(&'a [bool]),
 }
 
 /// Minus the log-probability of the gold program among all programs: the log-sum over all typed derivations less
@@ -58,7 +60,7 @@ pub fn crf(
 
 /// The log-sum over the gold derivations that count, and how often each score is expected in them.
 fn gold_counts(gold: &GoldChart, mut flat: Vec<f64>, target: Target<'_>) -> Option<(f64, Vec<f64>)> {
-    if let Target::Leaves(allowed) = target {
+    if let Target::Leaves(allowed) | Target::BestWithLeaves(allowed) = target {
         for (scores, allowed) in flat.chunks_exact_mut(N_USAGES).zip(allowed) {
             if !allowed {
                 scores.fill(f64::NEG_INFINITY);
@@ -66,7 +68,7 @@ fn gold_counts(gold: &GoldChart, mut flat: Vec<f64>, target: Target<'_>) -> Opti
         }
     }
     match target {
-        Target::Best => {
+        Target::Best | Target::BestWithLeaves(_) => {
             let narrow: Vec<f32> = flat.iter().map(|&score| score as f32).collect();
             let (score, chosen) = gold.graph().best(&narrow)?;
             let mut counts = vec![0.0; flat.len()];
