@@ -7,8 +7,7 @@ use crate::config::{Config, Objective};
 use crate::pairs::Pair;
 use spanwise_chart::gold::{GoldChart, Joins};
 use spanwise_chart::lattice::Scores;
-use spanwise_chart::objective::{Loss, Target, crf, cross_entropy, marginal};
-use spanwise_chart::paper::{PaperOutcome, PaperScores, decode_gold};
+use spanwise_chart::objective::{Target, crf, marginal};
 use spanwise_chart::semiring::Sum;
 use spanwise_chart::typed::{Input, RuleValues};
 use spanwise_lang::Terms;
@@ -211,14 +210,10 @@ impl Shared<'_> {
             gradients.iter_mut().flatten().for_each(|gradient| *gradient = self.scale);
             return (gradients, (tables, total, n_derived));
         }
-        let mut scratch = None;
         for (at, (task, ready)) in ready.iter().enumerate() {
             let found = match ready {
                 Ready::Typed(prepared) => self.typed(task.pair, prepared, logits.of(at)),
-                Ready::Paper(prepared) => {
-                    let terms = scratch.get_or_insert_with(|| self.terms.clone());
-                    self.paper(task.pair, prepared, logits.of(at), terms)
-                }
+                Ready::Paper(prepared) => self.paper(task.pair, prepared, logits.of(at)),
             };
             let Some((loss, mut gradient)) = found else { continue };
             let factor = self.scale * task.weight;
@@ -239,15 +234,7 @@ impl Shared<'_> {
         let joined = if joins.is_empty() { Joins::None } else { Joins::Merges };
         let (domain, grammar, lattice) = (&model.domain, &model.grammar, &prepared.lattice);
         let gold = GoldChart::new(domain, grammar, lattice, self.terms, pair.program, joined).ok()?;
-        let allowed: Option<Vec<bool>> = pair.leaves.as_ref().map(|gold| {
-            let is_gold = |leaf: &spanwise_chart::lattice::Leaf| {
-                let stands = |(span, constant): &(spanwise_core::Span, spanwise_lang::ConstantId)| {
-                    (span.start, span.end, *constant) == (leaf.start, leaf.end, leaf.constant)
-                };
-                gold.iter().any(stands)
-            };
-            prepared.lattice.leaves().iter().map(is_gold).collect()
-        });
+        let allowed = pair.leaves.as_ref().map(|gold| lattice.mask(gold));
         let loss = match (self.config.training.objective, &allowed) {
             (Objective::HardEm, _) => crf(&input, &self.rules, &gold, Target::Best),
             // A gold tree that the chart cannot build says nothing; its program still does.
@@ -258,87 +245,23 @@ impl Shared<'_> {
         Some((loss.value, model.typed_gradient(prepared, &loss.gradient)))
     }
 
-    fn paper(
-        &self,
-        pair: &Pair,
-        prepared: &PaperPrepared,
-        logits: &[f32],
-        terms: &mut Terms,
-    ) -> Option<(f64, TypedGradient)> {
-        let model = self.model;
-        let scores = model.paper_scores(prepared, logits, &model.tables).ok()?;
-        let loss = match self.config.training.objective {
-            Objective::Marginal => self.over_trees(pair, prepared, &scores, terms, Target::All)?,
-            Objective::GoldTrees => {
-                let gold_only =
-                    pair.leaves.as_ref().and_then(|leaves| restricted(model, prepared, &scores, leaves));
-                let tree = gold_only
-                    .and_then(|only| self.best_tree(&only, pair, terms))
-                    .or_else(|| self.best_tree(&scores, pair, terms))?;
-                cross_entropy(&scores, &tree)
-            }
-            // Not by the beam: before anything is learned it finds no tree for most long programs, and then nothing is.
-            Objective::HardEm | Objective::Crf => {
-                self.over_trees(pair, prepared, &scores, terms, Target::Best)?
-            }
-        };
-        Some((loss.value, model.paper_gradient(prepared, &loss.gradient)))
-    }
-
-    /// The loss of the trees of the gold program that count, found on a chart that holds all of them.
-    fn over_trees(
-        &self,
-        pair: &Pair,
-        prepared: &PaperPrepared,
-        scores: &PaperScores,
-        terms: &Terms,
-        target: Target<'_>,
-    ) -> Option<Loss<Vec<f32>>> {
+    fn paper(&self, pair: &Pair, prepared: &PaperPrepared, logits: &[f32]) -> Option<(f64, TypedGradient)> {
         let model = self.model;
         let (domain, grammar) = (&model.domain, &model.grammar);
+        let scores = model.paper_scores(prepared, logits, &model.tables).ok()?;
         let lattice = model.settings.candidates().lattice(domain, &prepared.utterance).ok()?;
-        let gold = GoldChart::new(domain, grammar, &lattice, terms, pair.program, Joins::Tree).ok()?;
-        marginal(scores, &lattice, grammar.n_rules(), &gold, target)
+        // Trees come from a chart that holds all trees of the program, not from the beam: before anything is learned
+        // the beam finds no tree for most long programs, and then nothing is.
+        let gold = GoldChart::new(domain, grammar, &lattice, self.terms, pair.program, Joins::Tree).ok()?;
+        let loss = |target| marginal(&scores, &lattice, grammar.n_rules(), &gold, target);
+        let loss = match (self.config.training.objective, &pair.leaves) {
+            (Objective::Marginal, _) => loss(Target::All),
+            // Where the chart has no tree with the gold leaves, any tree of the program will do.
+            (Objective::GoldTrees, Some(leaves)) => {
+                loss(Target::BestWithLeaves(&lattice.mask(leaves))).or_else(|| loss(Target::Best))
+            }
+            (Objective::GoldTrees | Objective::HardEm | Objective::Crf, _) => loss(Target::Best),
+        }?;
+        Some((loss.value, model.paper_gradient(prepared, &loss.gradient)))
     }
-
-    /// The best tree that the paper's search finds for the gold program.
-    fn best_tree(
-        &self,
-        scores: &PaperScores,
-        pair: &Pair,
-        terms: &mut Terms,
-    ) -> Option<spanwise_chart::tree::SpanTree> {
-        let model = self.model;
-        match decode_gold(&model.domain, terms, scores, pair.program, model.settings.paper()) {
-            Ok(PaperOutcome::Found { tree, .. }) => Some(tree),
-            _ => None,
-        }
-    }
-}
-
-/// Scores that leave no constants but those of a gold tree, each on its words.
-fn restricted(
-    model: &Model,
-    prepared: &PaperPrepared,
-    scores: &PaperScores,
-    leaves: &[(spanwise_core::Span, spanwise_lang::ConstantId)],
-) -> Option<PaperScores> {
-    use spanwise_core::{Idx, Span};
-    let n_constants = model.domain.constants().len();
-    let mut values = Vec::with_capacity(prepared.spans.len() * (n_constants + 2));
-    for &(start, end) in &prepared.spans {
-        let row = scores.row(Span::new(start, end));
-        let is_gold = |at: usize| {
-            leaves.iter().any(|(span, id)| (span.start, span.end) == (start, end) && id.index() == at)
-        };
-        values.extend(
-            row[..n_constants].iter().enumerate().map(
-                |(at, &score)| {
-                    if is_gold(at) { score } else { f32::NEG_INFINITY }
-                },
-            ),
-        );
-        values.extend_from_slice(&row[n_constants..]);
-    }
-    PaperScores::new(prepared.utterance.len(), n_constants, values).ok()
 }
