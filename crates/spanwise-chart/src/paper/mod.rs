@@ -15,8 +15,8 @@
 //! ```
 //!
 //! Line 7 of the algorithm, `pi(i, j, X) = max(temp, pi(i, j, join))`, lets `S` be everything that `join` is,
-//! so that a constant, a ternary node (Figure 3) or `join null` may cover the whole input too. `S` stands on
-//! no right-hand side: its list is kept for the whole input only.
+//! so that a constant, a ternary node (Figure 3) or `join null` may cover the whole input too. `S` is on no
+//! right-hand side: its list is kept for the whole input only.
 //!
 //! # The order of trees
 //!
@@ -68,7 +68,7 @@ pub enum TypeCheck {
     /// As soon as it is built: lists hold only trees that may still become a program.
     #[default]
     EveryTree,
-    /// When the search is over: lists may fill with trees that come to nothing.
+    /// When the search is over: lists may fill with trees that are part of no program.
     FinishedTrees,
 }
 

@@ -280,7 +280,7 @@ fn narrow_lists_hold_the_best_trees_that_the_lists_below_give() {
 
 /// The same where only trees that have a sub-program stay: what a list of `k` holds are the `k` best of those.
 #[test]
-fn checked_narrow_lists_hold_only_trees_with_a_meaning() {
+fn checked_narrow_lists_hold_only_trees_with_a_sub_program() {
     let mut n_better = 0;
     sweep(|domain, terms, scores, _, config| {
         if config.check == TypeCheck::FinishedTrees {
@@ -301,7 +301,7 @@ fn checked_narrow_lists_hold_only_trees_with_a_meaning() {
 }
 
 #[test]
-fn narrow_lists_never_do_better_and_know_when_they_are_to_blame() {
+fn narrow_lists_never_do_better_and_report_when_they_dropped_trees() {
     sweep(|domain, terms, scores, trees, config| {
         for k in 0..=5 {
             let outcome = decode(domain, terms, scores, PaperConfig { k, ..config }).unwrap();
@@ -335,7 +335,7 @@ fn the_ternary_rule_only_adds_trees() {
 }
 
 #[test]
-fn words_without_meaning_go_to_the_left_except_at_the_root() {
+fn null_words_go_to_the_left_except_at_the_root() {
     let mut n_nulls = [0, 0];
     sweep(|domain, terms, scores, _, config| {
         let Some((root, ..)) = found(decode(domain, terms, scores, config).unwrap()) else {

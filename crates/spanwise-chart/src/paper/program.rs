@@ -1,4 +1,4 @@
-//! `program(T)`: the program of a finished tree (section 2), and what each node means on the way.
+//! `program(T)`: the program of a finished tree and the sub-programs of its nodes (section 2).
 //!
 //! A constant may have several frames, so a node has a set of meanings; in a complete program all but one
 //! fall away. Two neighbours compose in at most one way: one is applied to the other, or both are values of
@@ -113,7 +113,7 @@ impl Composer<'_> {
         }
     }
 
-    /// A meaning as a term, with `_` for what it still wants.
+    /// A meaning as a term, with `_` in its open slots.
     fn written(&mut self, meaning: &Meaning) -> TermId {
         let Meaning::Gathered { accumulator, elements } = meaning else {
             return self.domain.sketch(self.terms, meaning);

@@ -1,11 +1,11 @@
-//! Random small domains and sentences, and a slow enumeration of everything they can mean.
+//! Random small domains and sentences, and an enumeration of all their derivations as an oracle.
 
 #![allow(dead_code, unreachable_pub, clippy::collapsible_if, reason = "each test file uses its own part")]
 
-mod slow;
+mod enumeration;
 
+use enumeration::Enumeration;
 use proptest::prelude::*;
-use slow::Slow;
 use spanwise_chart::grammar::{Discontinuity, Grammar, N_USAGES, Options};
 use spanwise_chart::lattice::{Gradient, Lattice, Leaf, Scores};
 use spanwise_chart::typed::Input;
@@ -27,8 +27,8 @@ impl Rng {
     }
 }
 
-/// Signatures that random constants have. Each constant stands on one run of words only, so a program tells
-/// which words it came from.
+/// Signatures that random constants have. Each constant is allowed on one run of words only, so a program determines
+/// its words.
 const SIGNATURES: &[&str] = &[
     "-> A",
     "-> B",
@@ -73,7 +73,7 @@ pub fn cases(seed: u64, options: Options) -> Vec<Case> {
     (0..4).map(|_| case(&mut rng, options, false)).collect()
 }
 
-/// The same, but constants may stand on several runs of words, so programs have several derivations.
+/// The same, but constants are allowed on several runs of words, so programs have several derivations.
 pub fn repeated_cases(seed: u64, options: Options) -> Vec<Case> {
     let mut rng = Rng(seed ^ 0x1234_5678_9abc_def1);
     (0..4).map(|_| case(&mut rng, options, true)).collect()
@@ -287,8 +287,7 @@ impl Case {
 
     /// Every derivation in normal form with its score, by a recursion that shares nothing with the chart.
     pub fn enumerate(&self) -> Vec<(f64, String)> {
-        let slow = Slow::new(self);
-        slow.all()
+        Enumeration::new(self).all()
     }
 
     /// Compares a gradient with the enumeration and with finite differences of it.
