@@ -16,10 +16,10 @@ use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 use spanwise_core::Utterance;
 use spanwise_domains::data::Example;
+use spanwise_model::Model;
 use spanwise_model::confidence::{
     Calibration, Confidence, Novel, Novelty, Scale, distance, log_odds, nearest, normalize, sigmoid,
 };
-use spanwise_model::Model;
 use spanwise_nn::Pieces;
 use std::collections::{BTreeMap, BTreeSet};
 

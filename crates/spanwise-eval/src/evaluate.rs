@@ -123,7 +123,8 @@ impl<'a> Charted<'a> {
     /// Whether the model's chart can derive the program.
     fn is_derivable(&self) -> bool {
         let SpanModel { domain, grammar, .. } = self.spans;
-        GoldChart::new(domain, grammar, &self.prepared.lattice, &self.terms, self.program, Joins::None).is_ok()
+        GoldChart::new(domain, grammar, &self.prepared.lattice, &self.terms, self.program, Joins::None)
+            .is_ok()
     }
 
     /// A tree that does not yield the program, against the nearest one that does.

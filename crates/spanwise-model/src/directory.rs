@@ -199,12 +199,11 @@ impl Model {
             confidence: StoredConfidence::new(&self.confidence),
             training: self.training.clone(),
         };
-        let json = serde_json::to_vec_pretty(&manifest)
-            .map_err(|error| ModelError::File {
-                path: directory.display().to_string(),
-                reason: error.to_string(),
-                kind: io::ErrorKind::InvalidData,
-            })?;
+        let json = serde_json::to_vec_pretty(&manifest).map_err(|error| ModelError::File {
+            path: directory.display().to_string(),
+            reason: error.to_string(),
+            kind: io::ErrorKind::InvalidData,
+        })?;
         // The point at which the directory holds the new model.
         write_atomic(&directory.join(MANIFEST), |file| file.write_all(&json))
             .map_err(|error| data_error(directory, &error))?;

@@ -18,8 +18,8 @@ pub use confidence::Confidence;
 pub use directory::{FORMAT_VERSION, ModelError};
 pub use families::Settings;
 pub use family::{
-    Blueprint, BuildError, Compact, EncoderSource, Family, FamilySettings, Objective, Pair, Shard, ShardGradients,
-    StepTime, Task,
+    Blueprint, BuildError, Compact, EncoderSource, Family, FamilySettings, Objective, Pair, Shard,
+    ShardGradients, StepTime, Task,
 };
 pub use labels::Labels;
 pub use model::Model;

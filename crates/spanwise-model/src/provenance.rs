@@ -18,8 +18,11 @@ pub(crate) fn align(tree: &SpanTree, null: &[f64], of: impl Fn(Span, ConstantId)
         .collect();
     for node in &tree.nodes {
         if let Category::Constant(constant) = node.category {
-            let found =
-                Provenance { constant: Some(constant), span: node.span, probability: of(node.span, constant) };
+            let found = Provenance {
+                constant: Some(constant),
+                span: node.span,
+                probability: of(node.span, constant),
+            };
             for at in node.span.start..node.span.end {
                 words[at as usize] = found.clone();
             }

@@ -12,7 +12,8 @@ pub use tables::{SpanGradient, Tables};
 
 use crate::directory::ModelError;
 use crate::family::{
-    Blueprint, BuildError, EncoderSource, Objective, Pair, Parsed, Shard, ShardGradients, StepTime, Stored, Task,
+    Blueprint, BuildError, EncoderSource, Objective, Pair, Parsed, Shard, ShardGradients, StepTime, Stored,
+    Task,
 };
 use crate::labels::Labels;
 use crate::outcome::{Details, Parse};
@@ -232,24 +233,14 @@ impl SpanModel {
         let lattice = self.candidates.lattice(&self.domain, &utterance)?;
         let matches = self.lexicon.matches(&self.domain, &utterance);
         // Without a phrase, a rare predicate would become a wildcard for unknown words.
-        let is_kept = |leaf: &Leaf| {
-            !self.labels.is_rare(self.labels.of(leaf.constant)) || matches.weight(leaf) > 0.0
-        };
+        let is_kept =
+            |leaf: &Leaf| !self.labels.is_rare(self.labels.of(leaf.constant)) || matches.weight(leaf) > 0.0;
         let kept: Vec<Leaf> = lattice.leaves().iter().copied().filter(is_kept).collect();
         let lattice =
             if kept.len() == lattice.leaves().len() { lattice } else { Lattice::new(utterance.len(), kept)? };
         let phrases = lattice.leaves().iter().map(|leaf| matches.weight(leaf)).collect();
         let pieces = self.tokenizer.encode(&utterance);
         Ok(Prepared { utterance, pieces, lattice, phrases })
-    }
-
-    /// For each leaf of a lattice, whether it is one of the leaves of a gold tree.
-    pub(crate) fn leaf_mask(lattice: &Lattice, pair: &Pair) -> Option<Vec<bool>> {
-        let gold = pair.leaves.as_ref()?;
-        let is_gold = |leaf: &Leaf| {
-            gold.iter().any(|(span, id)| (span.start, span.end, *id) == (leaf.start, leaf.end, leaf.constant))
-        };
-        Some(lattice.leaves().iter().map(is_gold).collect())
     }
 }
 
@@ -323,9 +314,7 @@ pub(crate) fn parse_batch<F: SpanFamily>(
     };
     let mut scored = vectors.into_iter().enumerate();
     let decode = |(utterance, input): (Utterance, Result<F::Input, String>)| match input {
-        Err(reason) => {
-            Parsed { utterance, parse: Err(reason), word_vectors: Vec::new(), spans: Vec::new() }
-        }
+        Err(reason) => Parsed { utterance, parse: Err(reason), word_vectors: Vec::new(), spans: Vec::new() },
         Ok(input) => {
             let (item, word_vectors) = scored.next().unwrap_or_default();
             let (parse, spans) = family.decode(&input, logits.of(item), details);
@@ -339,8 +328,7 @@ fn prepare_checked<F: SpanFamily>(family: &F, utterance: Utterance) -> Result<F:
     if utterance.is_empty() {
         return Err("the utterance has no words".to_owned());
     }
-    let input =
-        family.prepare(utterance).map_err(|error| format!("the utterance is too long: {error}"))?;
+    let input = family.prepare(utterance).map_err(|error| format!("the utterance is too long: {error}"))?;
     if let Some(reason) = family.refusal(&input) {
         return Err(reason);
     }

@@ -445,7 +445,8 @@ fn the_files_of_an_executor_are_part_of_the_model_and_follow_it() {
     Model::load(one.path()).unwrap().save(two.path()).unwrap();
     fs::remove_dir_all(one.path()).unwrap();
     let names = fs::read_dir(two.path()).unwrap().map(|entry| entry.unwrap().path());
-    let scripts: Vec<PathBuf> = names.filter(|path| path.extension().is_some_and(|kind| kind == "py")).collect();
+    let scripts: Vec<PathBuf> =
+        names.filter(|path| path.extension().is_some_and(|kind| kind == "py")).collect();
     assert_eq!(scripts.len(), 1);
     assert_eq!(fs::read_to_string(&scripts[0]).unwrap(), "print('hello')");
     assert!(Parser::load(two.path()).is_ok());

@@ -107,7 +107,8 @@ fn set_up(config: &Config, data: &Path, encoder: &Path) -> Result<(Model, Terms,
 
 /// What the frozen layers give for each pair.
 fn lower(model: &Model, pairs: &[Pair]) -> Vec<Vec<f32>> {
-    let pieces: Vec<Pieces> = pairs.iter().map(|pair| model.family.tokenizer().encode(&pair.utterance)).collect();
+    let pieces: Vec<Pieces> =
+        pairs.iter().map(|pair| model.family.tokenizer().encode(&pair.utterance)).collect();
     pieces.iter().flat_map(|pieces| model.family.frozen_outputs(&[pieces]).unwrap_or_default()).collect()
 }
 
@@ -135,7 +136,11 @@ impl Bench<'_> {
         let started = Instant::now();
         let tasks: Vec<Task<'_>> = batch
             .iter()
-            .map(|&at| Task { pair: &self.pairs[at], lower: self.lower.get(at).map(Vec::as_slice), weight: 1.0 })
+            .map(|&at| Task {
+                pair: &self.pairs[at],
+                lower: self.lower.get(at).map(Vec::as_slice),
+                weight: 1.0,
+            })
             .collect();
         let done = self.step.run(&*self.model.family, &self.terms, &tasks, seed);
         let moving = Instant::now();

@@ -24,7 +24,8 @@ impl Cache {
         pairs: &[Pair],
         progress: &mut dyn FnMut(usize) -> ControlFlow<()>,
     ) -> ControlFlow<(), Self> {
-        let pieces: Vec<Pieces> = pairs.iter().map(|pair| family.tokenizer().encode(&pair.utterance)).collect();
+        let pieces: Vec<Pieces> =
+            pairs.iter().map(|pair| family.tokenizer().encode(&pair.utterance)).collect();
         let n_pieces: usize = pieces.iter().map(|pieces| pieces.ids.len()).sum();
         let is_frozen = family.frozen_outputs(&[]).is_some();
         if !is_frozen || n_pieces * family.encoder().hidden * size_of::<f32>() > MAX_BYTES {

@@ -80,8 +80,7 @@ mod tests {
     #[test]
     fn no_epoch_and_no_number_are_said_in_both_panels() {
         let dev = Report { exact_match: Some(f64::INFINITY), ..Report::default() };
-        let nothing =
-            EpochRow { loss: f64::NAN, derivable: f64::NAN, dev: Some(dev), ..EpochRow::default() };
+        let nothing = EpochRow { loss: f64::NAN, derivable: f64::NAN, dev: Some(dev), ..EpochRow::default() };
         for rows in [&[][..], &[nothing.clone(), nothing.clone(), nothing]] {
             assert_eq!(svg(rows).matches("no values").count(), 2);
         }

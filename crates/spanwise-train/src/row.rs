@@ -71,7 +71,10 @@ mod tests {
     fn rows_are_flat_and_measures_on_dev_have_a_prefix() {
         let dev = Report { n: 3, exact_match: Some(50.0), ..Report::default() };
         let row = EpochRow { epoch: 2, dev: Some(dev.clone()), ..EpochRow::default() }.to_json();
-        assert_eq!((&row["epoch"], &row["dev_n"], &row["dev_exact_match"]), (&2.into(), &3.into(), &50.0.into()));
+        assert_eq!(
+            (&row["epoch"], &row["dev_n"], &row["dev_exact_match"]),
+            (&2.into(), &3.into(), &50.0.into())
+        );
         assert!(!row.contains_key("dev") && !EpochRow::default().to_json().contains_key("dev_n"));
         let last = FinalRow { dev: Some(dev), ece_of_posteriors: Some(0.25) }.to_json();
         assert_eq!((&last["final"], &last["dev_ece_of_posteriors"]), (&true.into(), &0.25.into()));

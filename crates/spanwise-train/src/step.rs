@@ -33,8 +33,9 @@ impl Step {
     /// Computes loss and gradients of a batch. `seed` decides what is dropped.
     pub(crate) fn run(self, family: &dyn Family, terms: &Terms, tasks: &[Task<'_>], seed: u64) -> StepResult {
         // Every other one: neighbors are of similar length, so both shards take the same time.
-        let shards: Vec<Vec<Task<'_>>> =
-            (0..N_SHARDS).map(|shard| tasks.iter().copied().skip(shard).step_by(N_SHARDS).collect()).collect();
+        let shards: Vec<Vec<Task<'_>>> = (0..N_SHARDS)
+            .map(|shard| tasks.iter().copied().skip(shard).step_by(N_SHARDS).collect())
+            .collect();
         let scale = 1.0 / tasks.len().max(1) as f32;
         let gradients = |(at, tasks): (usize, &Vec<Task<'_>>)| {
             let seed = seed.wrapping_mul(N_SHARDS as u64).wrapping_add(at as u64);

@@ -115,7 +115,7 @@ fn hard_em_learns_from_every_example_from_the_first_epoch_on() {
     ];
     run(&config(&settings), out.path(), false, |event| {
         if let Event::Epoch { row } = event {
-            assert_eq!(row["learned"], 100.0);
+            assert_eq!(row.learned, 100.0);
         }
         ControlFlow::Continue(())
     })
@@ -136,7 +136,7 @@ fn events_come_in_order_and_count_what_is_done() {
                 assert!(loss.is_finite());
                 format!("step {epoch}/{epochs} {step}/{steps}")
             }
-            Event::Epoch { row } => format!("epoch {}", row["epoch"]),
+            Event::Epoch { row } => format!("epoch {}", row.epoch),
             Event::Cache { .. } => "cache".to_owned(),
             Event::Resumed { epoch } => format!("resumed {epoch}"),
         });

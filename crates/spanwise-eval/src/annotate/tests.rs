@@ -127,7 +127,7 @@ fn examples_without_one_reading_are_left_out_with_the_reason() {
     let say = |utterance: &str, program: &str| shown("geo", utterance, program);
     let expected = expect!["more than one reading: `state` can stand on different words"];
     expected.assert_eq(&say("state the state", "answer(state(all))"));
-    let expected = expect!["constant not in the words: no words can say `river`"];
+    let expected = expect!["constant not in the words: no words can be aligned to `river`"];
     expected.assert_eq(&say("what flows there", "answer(river(all))"));
     let expected = expect!["repeated constant: `state` occurs more often in the program than in the words"];
     expected.assert_eq(&say("the state bordering", "answer(state(next_to_2(state(all))))"));

@@ -47,12 +47,14 @@ fn check(domain: &Domain, lattice: &Lattice, most_predictions: usize) -> usize {
     programs.dedup();
     for &program in &programs {
         let gold: Vec<&SpanTree> =
-            all.iter().filter(|(said, _)| *said == program).map(|(_, tree)| tree).collect();
+            all.iter().filter(|(found_program, _)| *found_program == program).map(|(_, tree)| tree).collect();
         let predictions = all.iter().take(most_predictions);
-        for (said, tree) in predictions.map(|(said, tree)| (Some(*said), Some(tree))).chain([(None, None)]) {
+        for (found_program, tree) in
+            predictions.map(|(found_program, tree)| (Some(*found_program), Some(tree))).chain([(None, None)])
+        {
             let found = nearest(domain, &grammar, lattice, (&terms, program), tree);
             assert_eq!(found, by_hand(domain, tree, &gold), "{}", terms.display(program));
-            if let Some(tree) = tree.filter(|_| said == Some(program)) {
+            if let Some(tree) = tree.filter(|_| found_program == Some(program)) {
                 // What is right by definition is right in the chart as well: the tree is its own reference.
                 assert_eq!(found.unwrap().matched, right(domain, tree).matched);
             }

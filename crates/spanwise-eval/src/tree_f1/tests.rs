@@ -44,7 +44,7 @@ fn trees(
     let input = Input::new(domain, grammar, lattice, scores).unwrap();
     let chart = BestChart::new(input, &RuleValues::<Max>::new(grammar, &rules));
     let found = chart.derivations().take(500).filter_map(|derivation| chart.tree(&mut terms, &derivation));
-    found.filter(|(said, _)| *said == program).map(|(_, tree)| predicted_tree(domain, &tree)).collect()
+    found.filter(|(found, _)| *found == program).map(|(_, tree)| predicted_tree(domain, &tree)).collect()
 }
 
 /// The trees of a program over words with the phrases of the lexicon.
@@ -60,7 +60,7 @@ fn lexicon_trees(name: &str, question: &str, program: &str) -> Vec<String> {
 }
 
 #[test]
-fn words_without_meaning_are_joined_to_the_left_and_under_the_root() {
+fn null_words_are_joined_to_the_left_and_under_the_root() {
     let found = lexicon_trees("geo", "what is the longest river ?", "answer(longest(river(all)))");
     assert_eq!(found, ["0..6 +; 3..4 longest; 3..6 +; 4..5 river; 4..6 +"]);
 }

@@ -44,8 +44,7 @@ impl StoredExecutor {
         for (word, source) in files {
             let bytes = fs::read(source).map_err(|error| file_error(source, &error))?;
             let name = Path::new(word).file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-            let entry =
-                write_named(directory, "executor", &format!("-{name}"), |out| out.write_all(&bytes))?;
+            let entry = write_named(directory, "executor", &format!("-{name}"), |out| out.write_all(&bytes))?;
             // A script that can be run must stay so.
             let to = directory.join(&entry.path);
             let permissions = fs::metadata(source).map_err(|error| file_error(source, &error))?.permissions();

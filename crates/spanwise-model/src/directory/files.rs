@@ -92,7 +92,8 @@ pub(super) fn remove_unused(directory: &Path, before: &[FileEntry], now: &[FileE
     let used: BTreeSet<&str> = now.iter().map(|file| file.path.as_str()).collect();
     let names = fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.file_name());
     let ours = names.filter_map(|name| name.into_string().ok()).filter(|name| is_content_name(name));
-    let before = before.iter().filter(|file| file.checked_name(directory).is_ok()).map(|file| file.path.clone());
+    let before =
+        before.iter().filter(|file| file.checked_name(directory).is_ok()).map(|file| file.path.clone());
     for name in ours.chain(before).filter(|name| !used.contains(name.as_str())) {
         // A file that stays does no harm.
         let _ = fs::remove_file(directory.join(name));

@@ -94,7 +94,8 @@ impl<'de> Deserialize<'de> for Settings {
         let own = settings.family().fields();
         let of_another = |key: &String| {
             let others = Self::FAMILIES.iter().filter_map(|name| Self::default_of(name));
-            !own.contains_key(key) && others.into_iter().any(|other| other.family().fields().contains_key(key))
+            !own.contains_key(key)
+                && others.into_iter().any(|other| other.family().fields().contains_key(key))
         };
         fields.retain(|key, _| !of_another(key));
         settings.read(Value::Object(fields)).map_err(D::Error::custom)?;

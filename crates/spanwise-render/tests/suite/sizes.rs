@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use crate::common::{Builder, GEO, chain, projective};
+use crate::common::{Builder, DOMAIN, chain, projective};
 use spanwise_chart::{Category, SpanTree, TreeNode};
 use spanwise_core::{Span, Utterance};
 use spanwise_render::{Diagram, Explanation, RenderError, Screen, ascii, html, svg, tikz};
@@ -89,7 +89,7 @@ fn a_tree_too_deep_for_tex_is_refused_with_another_way() {
 
 #[test]
 fn what_is_no_tree_over_the_words_is_refused() {
-    let (terms, utterance) = (GEO.new_terms(), Utterance::new("two words"));
+    let (terms, utterance) = (DOMAIN.new_terms(), Utterance::new("two words"));
     let node = |start, end, children: &[usize]| TreeNode {
         span: Span::new(start, end),
         category: Category::Join,
@@ -97,7 +97,7 @@ fn what_is_no_tree_over_the_words_is_refused() {
         program: None,
         state: None,
     };
-    let draw = |nodes: Vec<TreeNode>| Diagram::new(&SpanTree { nodes }, &GEO, &terms, &utterance);
+    let draw = |nodes: Vec<TreeNode>| Diagram::new(&SpanTree { nodes }, &DOMAIN, &terms, &utterance);
     assert_eq!(draw(Vec::new()), Err(RenderError::Empty));
     for (nodes, at) in [
         (vec![node(0, 3, &[])], 0),

@@ -1,11 +1,11 @@
-//! Random small domains and sentences, and a slow enumeration of everything they can mean.
+//! Random small domains and sentences, and an enumeration of all their derivations as an oracle.
 
 #![allow(dead_code, unreachable_pub, clippy::collapsible_if, reason = "each test file uses its own part")]
 
-mod slow;
+mod enumeration;
 
+use enumeration::Enumeration;
 use proptest::prelude::*;
-use slow::Slow;
 use spanwise_chart::grammar::{Discontinuity, Grammar, N_USAGES, Options};
 use spanwise_chart::lattice::{Gradient, Lattice, Leaf, Scores};
 use spanwise_chart::typed::Input;
@@ -19,8 +19,8 @@ pub fn score(random: &mut Random) -> f32 {
     random.below(4001) as f32 / 1000.0 - 2.0
 }
 
-/// Signatures that random constants have. Each constant stands on one run of words only, so a program tells
-/// which words it came from.
+/// Signatures that random constants have. Each constant is allowed on one run of words only, so a program determines
+/// its words.
 const SIGNATURES: &[&str] = &[
     "-> A",
     "-> B",
@@ -65,7 +65,7 @@ pub fn cases(seed: u64, options: Options) -> Vec<Case> {
     (0..4).map(|_| case(&mut random, options, false)).collect()
 }
 
-/// The same, but constants may stand on several runs of words, so programs have several derivations.
+/// The same, but constants are allowed on several runs of words, so programs have several derivations.
 pub fn repeated_cases(seed: u64, options: Options) -> Vec<Case> {
     let mut random = Random::new(seed, &[2]);
     (0..4).map(|_| case(&mut random, options, true)).collect()
@@ -282,8 +282,7 @@ impl Case {
 
     /// Every derivation in normal form with its score, by a recursion that shares nothing with the chart.
     pub fn enumerate(&self) -> Vec<(f64, String)> {
-        let slow = Slow::new(self);
-        slow.all()
+        Enumeration::new(self).all()
     }
 
     /// Compares a gradient with the enumeration and with finite differences of it.

@@ -98,7 +98,11 @@ impl Asker<'_> {
                 fields.value("score", json!(parse.score));
                 fields.text(
                     "tree",
-                    &parse.tree.clone().unwrap_or_default().to_json(&parser.model().domain, &parse.terms, &parse.utterance),
+                    &parse.tree.clone().unwrap_or_default().to_json(
+                        &parser.model().domain,
+                        &parse.terms,
+                        &parse.utterance,
+                    ),
                 );
                 fields.value("alternatives", alternatives(parser, parse, context));
                 fields.value("tokens", tokens(parser, &parse.utterance, &parse.provenance));
@@ -188,7 +192,11 @@ impl Asker<'_> {
             let words: Vec<&str> = parse.unknown().collect();
             line("out-of-domain", &format!("nothing is known about {}", words.join(", ")));
         }
-        let tree = parse.tree.clone().unwrap_or_default().render(&parser.model().domain, &parse.terms, &parse.utterance);
+        let tree = parse.tree.clone().unwrap_or_default().render(
+            &parser.model().domain,
+            &parse.terms,
+            &parse.utterance,
+        );
         out.push('\n');
         for line in tree.lines() {
             let _ = writeln!(out, "  {line}");

@@ -110,7 +110,11 @@ impl Engine for ModelEngine {
 
     fn parse(&self, batch: &[Ask]) -> Vec<Reading> {
         let utterances = batch.iter().map(|ask| Utterance::new(ask.utterance.as_str())).collect();
-        let details = Details { alternatives: batch.first().map_or(0, |ask| ask.k), provenance: true, chart: batch.iter().any(|ask| ask.chart) };
+        let details = Details {
+            alternatives: batch.first().map_or(0, |ask| ask.k),
+            provenance: true,
+            chart: batch.iter().any(|ask| ask.chart),
+        };
         let outcomes = self.parser.parse_batch(utterances, details);
         batch.iter().zip(outcomes).map(|(ask, outcome)| self.reading(ask, &outcome)).collect()
     }

@@ -102,7 +102,8 @@ impl<'a> ScoredChart<'a> {
             if labels.is_rare(label) {
                 leaves.extend(usages.iter().map(|table| tables.rare + phrase + table));
             } else {
-                leaves.extend(usages.iter().zip(here).map(|(table, here)| row[label] + phrase + table + here));
+                leaves
+                    .extend(usages.iter().zip(here).map(|(table, here)| row[label] + phrase + table + here));
             }
         }
         let logit = |&(row, column): &(u32, u32)| match column {

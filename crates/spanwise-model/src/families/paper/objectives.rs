@@ -2,7 +2,7 @@
 
 use super::{PaperInput, PaperParser};
 use crate::family::Objective;
-use crate::span_model::{LossTarget, SpanGradient, SpanModel};
+use crate::span_model::{LossTarget, SpanGradient};
 use spanwise_chart::gold::{GoldChart, Joins};
 use spanwise_chart::objective::{Target, marginal};
 
@@ -16,14 +16,17 @@ pub(super) fn loss(
     let model = &parser.model;
     let scores = parser.scores(input, logits).ok()?;
     let (domain, grammar, lattice) = (&model.domain, &model.grammar, &input.prepared.lattice);
-    let gold = GoldChart::new(domain, grammar, lattice, target.terms, target.pair.program, Joins::Tree).ok()?;
+    let gold =
+        GoldChart::new(domain, grammar, lattice, target.terms, target.pair.program, Joins::Tree).ok()?;
     let over = |trees: Target<'_>| marginal(&scores, lattice, grammar.n_rules(), &gold, trees);
     let loss = match target.objective {
         Objective::Marginal => over(Target::All),
         // A gold tree that the chart cannot build teaches nothing; the best tree of its program does.
-        Objective::GoldTrees => SpanModel::leaf_mask(lattice, target.pair)
-            .and_then(|allowed| over(Target::Leaves(&allowed)))
-            .or_else(|| over(Target::Best)),
+        Objective::GoldTrees => {
+            let leaves = target.pair.leaves.as_deref();
+            let gold_tree = leaves.and_then(|leaves| over(Target::BestWithLeaves(&lattice.mask(leaves))));
+            gold_tree.or_else(|| over(Target::Best))
+        }
         // The tree is the best one of the gold chart, not of the beam: before anything is learned, the beam finds no
         // tree for most long programs.
         Objective::HardEm | Objective::Crf => over(Target::Best),

@@ -37,7 +37,11 @@ impl PaperParser {
     ///
     /// # Errors
     /// Logits that are not numbers.
-    pub(in crate::families) fn scores(&self, input: &PaperInput, logits: &[f32]) -> Result<PaperScores, PaperError> {
+    pub(in crate::families) fn scores(
+        &self,
+        input: &PaperInput,
+        logits: &[f32],
+    ) -> Result<PaperScores, PaperError> {
         let (labels, tables) = (&self.model.labels, &self.model.tables);
         let (n, width) = (labels.len(), self.model.network.head().n_labels);
         let n_constants = self.model.domain.constants().len();

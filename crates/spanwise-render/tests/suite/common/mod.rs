@@ -4,35 +4,46 @@
 
 use spanwise_chart::{Category, SpanTree, TreeNode};
 use spanwise_core::{Random, Span, Utterance};
-use spanwise_domains::load::load;
 use spanwise_lang::domain::NoTables;
 use spanwise_lang::{Domain, StateId, Terms};
 use spanwise_render::{Diagram, Explanation};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// The domain of all trees but random ones with odd types.
-pub(crate) static GEO: LazyLock<Domain> = LazyLock::new(|| load("geo").unwrap());
-
-/// A domain whose types have names that are hard to set.
-static ODD_TYPES: LazyLock<Domain> = LazyLock::new(|| {
+/// The domain of all trees; the names of some types are hard to set.
+pub(crate) static DOMAIN: LazyLock<Domain> = LazyLock::new(|| {
     let text = r#"
-        name = "odd"
-        types = ["A", "B", "C&>\\{%", "東", "é#$"]
-        root = { types = ["A", "C&>\\{%", "é#$"] }
+        name = "map"
+        types = ["River < SomeRivers", "State", "States", "Rivers", "NumbersOfStates", "Crossed", "Country", "Located",
+            "SomeRivers", "WithinCountry", "東", "é"]
+        root = { types = ["State", "States", "Rivers", "é"] }
         [constants]
-        state = "A"
-        place = "B"
-        largest_one = "A, B -> C&>\\{%"
-        river = "東 -> é#$"
-        city = "東"
+        state = ["States", "Crossed -> States", "Located -> States"]
+        located = "Located"
+        largest_one = "NumbersOfStates -> State"
+        most = "NumbersOfStates -> States"
+        population_1 = "States -> NumbersOfStates"
+        traverse_1 = "SomeRivers -> Crossed"
+        loc_2 = "Country -> WithinCountry"
+        river = "WithinCountry -> Rivers"
+        place = "State, 東 -> é"
+        east = "東"
+        [[entities]]
+        class = "river"
+        type = "River"
+        form = "riverid('{name}')"
+        names = ["yellowstone"]
+        [[entities]]
+        class = "country"
+        type = "Country"
+        form = "countryid('{name}')"
+        names = ["usa"]
     "#;
-    Domain::load(text, "odd.toml", None, &NoTables).unwrap()
+    Domain::load(text, "map.toml", None, &NoTables).unwrap_or_else(|errors| panic!("{errors}"))
 });
 
 /// Builds a tree from left to right, children before parents.
 pub(crate) struct Builder {
-    domain: &'static Domain,
     terms: Terms,
     tree: SpanTree,
     at: u32,
@@ -42,17 +53,12 @@ pub(crate) struct Builder {
 
 impl Builder {
     pub(crate) fn new() -> Self {
-        Self::of(&GEO)
-    }
-
-    fn of(domain: &'static Domain) -> Self {
-        Self { domain, terms: domain.new_terms(), tree: SpanTree::default(), at: 0, states: BTreeMap::new() }
+        Self { terms: DOMAIN.new_terms(), tree: SpanTree::default(), at: 0, states: BTreeMap::new() }
     }
 
     /// A constant on the next words.
     pub(crate) fn says(&mut self, constant: &str, n_words: u32, program: &str, ty: &str) -> usize {
-        let mut constants = self.domain.constants().iter_enumerated();
-        let id = constants.find(|(_, found)| found.name == constant).unwrap().0;
+        let id = DOMAIN.constants().iter_enumerated().find(|(_, found)| found.name == constant).unwrap().0;
         self.leaf(Category::Constant(id), n_words, program, ty)
     }
 
@@ -79,7 +85,7 @@ impl Builder {
     }
 
     pub(crate) fn implicit(&mut self, constant: &str, child: usize, program: &str, ty: &str) -> usize {
-        let id = self.domain.predicate(constant).unwrap();
+        let id = DOMAIN.predicate(constant).unwrap();
         let span = self.tree.nodes[child].span;
         self.push(span, Category::Implicit(id), vec![child], [program, ty])
     }
@@ -87,7 +93,7 @@ impl Builder {
     fn push(&mut self, span: Span, category: Category, children: Vec<usize>, texts: [&str; 2]) -> usize {
         let [program, ty] = texts;
         let program = (!program.is_empty()).then(|| self.terms.parse(program).unwrap());
-        let find = || self.domain.states().iter().find(|(id, _)| self.domain.describe(*id) == ty).unwrap().0;
+        let find = || DOMAIN.states().iter().find(|(id, _)| DOMAIN.describe(*id) == ty).unwrap().0;
         let state = (!ty.is_empty()).then(|| *self.states.entry(ty.to_owned()).or_insert_with(find));
         self.tree.nodes.push(TreeNode { span, category, children, program, state });
         self.tree.nodes.len() - 1
@@ -95,7 +101,7 @@ impl Builder {
 
     pub(crate) fn over(self, text: &str) -> Explanation {
         let utterance = Utterance::new(text);
-        Explanation::new(text, Diagram::new(&self.tree, self.domain, &self.terms, &utterance).unwrap())
+        Explanation::new(text, Diagram::new(&self.tree, &DOMAIN, &self.terms, &utterance).unwrap())
     }
 }
 
@@ -157,8 +163,8 @@ fn pick<'a>(random: &mut Random, from: &[&'a str]) -> &'a str {
 
 const PLAIN: &[&str] = &["a", "is", "the", "state", "mississippi", "x_1", "<", "%", "?"];
 const ODD: &[&str] = &["中", "東京都", "😀", "é", "e\u{301}", "&", "\\", "{", "]", "#", "ÿ", "\"", "$"];
-const PLAIN_TYPES: &[&str] = &["", "State", "States", "NumbersOfStates -> State"];
-const ODD_TYPE_TEXTS: &[&str] = &["", "A", "C&>\\{%", "A, B -> C&>\\{%", "東", "東 -> é#$"];
+const TYPES: &[&str] =
+    &["", "State", "States", "NumbersOfStates -> State", "東", "東 -> é", "State, 東 -> é"];
 
 /// A random tree over 1 to 24 words; with `odd`, words and types that are hard to set.
 pub(crate) fn random(seed: u64, odd: bool) -> Explanation {
@@ -170,7 +176,7 @@ pub(crate) fn random(seed: u64, odd: bool) -> Explanation {
             pick(&mut draw, from)
         })
         .collect();
-    let mut tree = Builder::of(if odd { &ODD_TYPES } else { &GEO });
+    let mut tree = Builder::new();
     // Now and then the first words belong to nothing.
     let skipped = if n > 2 && draw.below(4) == 0 { 1 + draw.below(2) as u32 } else { 0 };
     tree.skip(skipped);
@@ -180,11 +186,11 @@ pub(crate) fn random(seed: u64, odd: bool) -> Explanation {
 
 /// A random node over the next `n` words. Splits three ways as often as two ways.
 fn grow(tree: &mut Builder, draw: &mut Random, n: u32, odd: bool) -> usize {
-    let ty = pick(draw, if odd { ODD_TYPE_TEXTS } else { PLAIN_TYPES });
+    let ty = pick(draw, if odd { TYPES } else { &TYPES[..4] });
     let node = match draw.below(6) {
         0 if n <= 3 => return tree.null(n),
         1 | 2 if n <= 2 => {
-            let constant = pick(draw, &["state", "largest_one", "river"]);
+            let constant = pick(draw, &["state", "largest_one", "riverid('yellowstone')"]);
             tree.says(constant, n, "state(_)", ty)
         }
         _ if n == 1 => tree.says("state", 1, "state(all)", ty),
