@@ -52,14 +52,14 @@ impl Case {
     }
 }
 
-#[divan::bench(args = ["geo", "clevr", "scan"])]
+#[divan::bench(args = spanwise_domains::load::builtin_names())]
 fn typed_best(bencher: Bencher<'_, '_>, name: &str) {
     let case = Case::new(name);
     let rules = RuleValues::new(&case.grammar, &case.rules);
     bencher.bench_local(|| black_box(BestChart::new(case.input(), &rules).best()));
 }
 
-#[divan::bench(args = ["geo", "clevr", "scan"])]
+#[divan::bench(args = spanwise_domains::load::builtin_names())]
 fn typed_marginals(bencher: Bencher<'_, '_>, name: &str) {
     let case = Case::new(name);
     let rules = RuleValues::new(&case.grammar, &case.rules);

@@ -218,6 +218,7 @@ fn check_figure(text: &str, gold: &str, nodes: &[(u32, u32, &str)], expected: Ex
     expected.assert_eq(&listing(&domain, &terms, &utterance, &tree));
 }
 
+#[cfg(feature = "geo")]
 #[test]
 fn figure_1_states_that_new_york_borders() {
     check_figure(
@@ -257,6 +258,7 @@ fn figure_1_states_that_new_york_borders() {
     );
 }
 
+#[cfg(feature = "geo")]
 #[test]
 fn figure_3_a_superlative_between_its_parts() {
     check_figure(
