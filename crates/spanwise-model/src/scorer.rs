@@ -267,7 +267,7 @@ impl Model {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "geo"))]
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may panic")]
     use super::*;
