@@ -1,6 +1,6 @@
 //! Data from the GeoQuery release for the domain `geo`: facts about US geography, and phrases for annotation.
 //!
-//! The data is in a crate of its own because of its licence, GPL-2.0. A table is tab-separated with a header line;
+//! The data is in a crate of its own because of its license, GPL-2.0. A table is tab-separated with a header line;
 //! the items of a list within a cell are separated by `|`.
 
 /// The phrases with which GeoQuery's training questions express each predicate, as an annotation file.

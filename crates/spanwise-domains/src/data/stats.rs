@@ -1,6 +1,6 @@
 //! Counts what is in a data set and what its splits share.
 //!
-//! A program that cannot be parsed is counted as such and left out of all other counts.
+//! Programs that cannot be parsed are counted, but their templates and constants are not.
 
 use super::example::Example;
 use super::template::template;

@@ -1,8 +1,7 @@
 //! GeoQuery: questions about the geography of the United States, with programs in FunQL.
 //!
-//! The facts are tables in the crate `spanwise-geobase`, which has a licence of its own; this module is compiled only
+//! The facts are tables in the crate `spanwise-geobase`, which has a license of its own; this module is compiled only
 //! with the feature `geo`. The executor reads the tables, and the domain file takes the names of entities from them.
-//! Every FunQL predicate that code refers to by name is in this module.
 
 mod budget;
 mod evaluate;

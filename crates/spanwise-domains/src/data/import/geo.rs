@@ -1,8 +1,8 @@
 //! Converts the FunQL corpus of GeoQuery to the paper's three divisions: iid, by template, by length.
 //!
 //! The corpus is a list of records `id:`, `nl:` (the question) and `mrl:` (the program); other lines between them are
-//! ignored. The iid division keeps the standard test set; the other two divide all examples anew. With the seeds and
-//! sizes of the paper's release the files are equal to those of the release.
+//! ignored. The iid division keeps the standard test set; the other two divide all examples anew. The seeds and
+//! sizes are the paper's, so the examples and their order are those of its release.
 
 use super::{ImportError, NamedSet, named_sets};
 use crate::data::example::Example;
