@@ -97,6 +97,18 @@ pub struct Report {
 }
 
 /// Checks examples against a domain.
+///
+/// ```
+/// use spanwise_domains::{check::Checker, data::Example, load::load};
+///
+/// let domain = load("scan")?;
+/// let mut checker = Checker::new(&domain, None);
+/// let example = Example { program: Some("i_jmup()".to_owned()), ..Example::new("jump") };
+/// checker.add("train.jsonl", 1, &example);
+/// let report = checker.finish();
+/// assert_eq!((report.typed, report.unknown["i_jmup"]), (0, 1));
+/// # Ok::<(), spanwise_domains::load::LoadError>(())
+/// ```
 pub struct Checker<'a> {
     domain: &'a Domain,
     executor: Option<&'a dyn Executor>,

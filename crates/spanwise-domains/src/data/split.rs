@@ -17,6 +17,16 @@ pub enum Size {
 }
 
 /// The sizes and seeds of a division. Train gets the remaining examples.
+///
+/// ```
+/// use spanwise_domains::data::split::{Plan, Size, by_length};
+///
+/// let plan = Plan { test: Size::Fraction(0.4), dev: Size::Count(1), seed: 0, dev_seed: 0 };
+/// let partition = by_length(&[7, 2, 9, 3, 4], plan)?;
+/// assert_eq!((partition.train.len(), partition.dev.len()), (2, 1));
+/// assert_eq!(partition.test, [0, 2]); // the longest, by their index
+/// # Ok::<(), spanwise_domains::data::split::SplitError>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Plan {
     /// Examples for testing; an upper bound when templates are kept together.

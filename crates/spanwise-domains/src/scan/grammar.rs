@@ -70,6 +70,12 @@ pub struct Clause {
 }
 
 /// A command of SCAN.
+///
+/// ```
+/// let command = spanwise_domains::scan::grammar::Command::parse("jump after turn left").unwrap();
+/// assert_eq!(command.program(), "i_after ( i_jump ( ) , i_turn ( i_left ) )");
+/// assert_eq!(command.answer(), "I_TURN_LEFT I_JUMP");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Command {
     /// The clause that is written first.
