@@ -114,7 +114,8 @@ fn builtin(from: &str, examples: &str, question: &str) -> Result<Vec<File>> {
     let readme = include_str!("new/builtin-README.md");
     let mut readme = readme.replace("{{from}}", from).replace("{{question}}", question);
     if from == "geo" {
-        readme += "\nThe tables in `facts` come from the GeoQuery release and are under the GNU GPL, version 2.\n";
+        readme +=
+            "\nThe tables in `facts` come from the GeoQuery release and are under the GNU GPL, version 2.\n";
     }
     let mut files = vec![
         ("README.md".to_owned(), readme),
