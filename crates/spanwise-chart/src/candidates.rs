@@ -129,7 +129,7 @@ fn longest_names<'a>(domain: &'a Domain, matches: &'a [Match]) -> impl Iterator<
     })
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "geo"))]
 mod tests {
     use super::*;
 

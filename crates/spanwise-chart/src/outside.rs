@@ -491,6 +491,7 @@ mod tests {
                 "clevr",
                 "how many small red metal balls are left of the big cube and behind the shiny cylinder or the tiny matte block",
             ),
+            #[cfg(feature = "geo")]
             (
                 "geo",
                 "how many rivers in states that border the largest state run through the state with the highest point in the us \

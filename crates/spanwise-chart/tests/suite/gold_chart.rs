@@ -47,6 +47,7 @@ proptest! {
     }
 }
 
+#[cfg(feature = "geo")]
 #[test]
 fn underivable_programs_have_a_reason() {
     use spanwise_chart::grammar::Grammar;
@@ -83,6 +84,7 @@ fn underivable_programs_have_a_reason() {
     ));
 }
 
+#[cfg(feature = "geo")]
 #[test]
 fn the_ternary_example_of_the_paper_needs_a_discontinuous_rule() {
     use spanwise_chart::grammar::Grammar;
@@ -106,6 +108,7 @@ fn the_ternary_example_of_the_paper_needs_a_discontinuous_rule() {
     }
 }
 
+#[cfg(feature = "geo")]
 #[test]
 fn programs_of_sixty_five_constants_are_derived_in_either_order_of_the_words() {
     use spanwise_chart::grammar::Grammar;

@@ -79,7 +79,7 @@ proptest! {
 
 #[test]
 fn in_the_built_in_domains_too() {
-    for name in ["geo", "clevr", "scan"] {
+    for name in spanwise_domains::load::builtin_names() {
         for seed in 0..40 {
             built_in_cases(seed, name, spanwise_chart::grammar::Options::default()).iter().for_each(check);
         }

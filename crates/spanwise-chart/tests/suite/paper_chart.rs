@@ -200,6 +200,7 @@ fn check_figure(text: &str, gold: &str, nodes: &[(u32, u32, &str)], expected: Ex
     assert!((loss.value + log_prob(&scores, &tree)).abs() < 1e-4);
 }
 
+#[cfg(feature = "geo")]
 #[test]
 fn figure_1_states_that_new_york_borders() {
     check_figure(
@@ -239,6 +240,7 @@ fn figure_1_states_that_new_york_borders() {
     );
 }
 
+#[cfg(feature = "geo")]
 #[test]
 fn figure_3_a_superlative_between_its_parts() {
     check_figure(

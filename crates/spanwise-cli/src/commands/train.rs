@@ -6,6 +6,7 @@ use crate::signals;
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
+use spanwise_domains::load::LoadError;
 use spanwise_nn::hub;
 use spanwise_train::config::COMPACT;
 use spanwise_train::{Config, ConfigError, TrainError, train};
@@ -88,7 +89,7 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     shown.finish();
     let trained = trained.map_err(|error| match error {
         TrainError::Config(error) => wrong_config(error),
-        TrainError::Domain(spanwise_domains::load::LoadError::Unreadable { .. })
+        TrainError::Domain(LoadError::Unreadable { .. } | LoadError::NotInBuild { .. })
         | TrainError::Occupied { .. } => WrongCall(error.to_string()).into(),
         TrainError::Data(error) => super::data::wrong_file(error),
         _ => anyhow::Error::from(error),

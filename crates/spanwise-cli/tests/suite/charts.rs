@@ -4,6 +4,7 @@
 
 use crate::common::Sandbox;
 
+#[cfg(feature = "geo")]
 #[test]
 fn check_says_in_which_setting_programs_can_be_derived_and_why_not() {
     let sandbox = Sandbox::new();

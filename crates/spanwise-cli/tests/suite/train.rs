@@ -310,6 +310,7 @@ fn examples_that_cannot_be_derived_are_left_out_and_counted() {
     assert!((share - 100.0 * 35.0 / 36.0).abs() < 1e-9, "{share}");
 }
 
+#[cfg(feature = "geo")]
 #[test]
 fn every_domain_trains_quickly_on_the_real_data() {
     let Some(data) = releases() else { return };

@@ -6,6 +6,7 @@
 
 pub mod external;
 
+use crate::load;
 use serde_json::Value;
 use spanwise_lang::domain::ExecutorChoice;
 use spanwise_lang::{Domain, TermId, Terms};
@@ -83,8 +84,13 @@ pub trait Executor: Send + Sync {
     ) -> Result<Denotation, ExecError>;
 }
 
-/// Names of the executors inside this build.
-pub const BUILTINS: &[&str] = &["geo", "clevr", "scan"];
+/// Names of the executors in this build.
+pub const BUILTINS: &[&str] = &[
+    #[cfg(feature = "geo")]
+    "geo",
+    "clevr",
+    "scan",
+];
 
 /// The executor that a domain asks for; `None` when its programs are not evaluated. External commands run in
 /// `directory`, where the domain file is.
@@ -143,6 +149,7 @@ pub fn check(choice: &ExecutorChoice) -> Result<(), String> {
 
 fn builtin(name: &str) -> Result<Box<dyn Executor>, ExecError> {
     Ok(match name {
+        #[cfg(feature = "geo")]
         "geo" => Box::new(crate::geo::GeoExecutor::new()),
         "clevr" => Box::new(crate::clevr::ClevrExecutor::new()),
         "scan" => Box::new(crate::scan::ScanExecutor::new()),
@@ -151,6 +158,9 @@ fn builtin(name: &str) -> Result<Box<dyn Executor>, ExecError> {
 }
 
 fn no_builtin(name: &str) -> String {
+    if load::is_left_out(name) {
+        return format!("the executor {name} is not in this build; {}", load::missing_feature(name));
+    }
     let hint = match spanwise_lang::diag::closest(name, BUILTINS.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("there are {}", BUILTINS.join(", ")),

@@ -1,6 +1,4 @@
 //! The notation of answers: names and numbers as the reference executor's Prolog writes them.
-//!
-//! Plain text in, plain text out; nothing here knows what a name stands for.
 
 /// A name, quoted when it would not read back as one name.
 ///

@@ -1,8 +1,7 @@
 //! Evaluates SCAN-SP programs.
 //!
-//! A program comes in, its actions go out as one line. The length of the outcome is worked out first, on the
-//! shared structure of the program, and only a program that stays within the limits is written out: nesting
-//! `i_thrice` ten thousand deep costs ten thousand steps. There is no context to know.
+//! The answer is one line of actions. Its length is computed first, on the shared structure of the program, and only a
+//! program that stays within the limits is written out: nesting `i_thrice` ten thousand deep costs ten thousand steps.
 
 use super::words::{Action, Direction, Manner, Phrase, Verb};
 use crate::data::message::{did_you_mean, shown};
@@ -117,7 +116,7 @@ impl Call<'_> {
         Phrase::new(verb, direction).ok_or_else(|| self.wrong_arity("a direction and perhaps a manner", 0))
     }
 
-    /// The constant that stands as an argument.
+    /// An argument that must be a constant.
     fn constant<T: Copy>(
         &self,
         arg: TermId,

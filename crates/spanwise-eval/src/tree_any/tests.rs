@@ -1,3 +1,7 @@
+#![cfg_attr(
+    not(feature = "geo"),
+    allow(dead_code, unused_imports, reason = "some tests need the domain geo")
+)]
 use super::*;
 use proptest::prelude::*;
 use spanwise_chart::candidates::{Candidates, PredicatePlacement};
@@ -99,7 +103,9 @@ proptest! {
 fn the_nearest_tree_of_real_questions_is_the_one_that_brute_force_finds() {
     let candidates = Candidates { predicates: PredicatePlacement::Lexicon, ..Candidates::default() };
     for (name, text, least) in [
+        #[cfg(feature = "geo")]
         ("geo", "how many rivers in texas ?", 2),
+        #[cfg(feature = "geo")]
         ("geo", "what state has the smallest area ?", 1),
         ("clevr", "what color is the large red block ?", 1),
         ("scan", "jump left twice and walk", 1),

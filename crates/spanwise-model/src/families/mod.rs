@@ -134,5 +134,7 @@ pub(crate) mod discontinuity {
     }
 }
 
+#[cfg(all(test, feature = "geo"))]
+mod gradient_tests;
 #[cfg(test)]
 mod tests;

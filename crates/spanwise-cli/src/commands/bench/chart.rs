@@ -16,6 +16,7 @@ use spanwise_chart::semiring::{Max, Sum};
 use spanwise_chart::typed::{Input, RuleValues};
 use spanwise_core::{Random, Utterance};
 use spanwise_domains::data::{self, Example};
+use spanwise_domains::load::{builtin_list, builtin_names};
 use spanwise_lang::{Domain, Terms};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -34,7 +35,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
     /// Domains to measure
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_values = ["geo", "scan", "clevr"])]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_values = builtin_names())]
     domain: Vec<String>,
     /// Most sentences per domain
     #[arg(long, value_name = "N", default_value_t = 200)]
@@ -144,10 +145,8 @@ fn questions(args: &Args, name: &str) -> Result<Vec<Example>> {
         return Ok(examples);
     }
     let Some((_, own)) = OWN.iter().find(|(known, _)| *known == plain) else {
-        return Err(WrongCall(format!(
-            "there are no questions for `{name}`; the domains are geo, scan and clevr"
-        ))
-        .into());
+        let known = builtin_list();
+        return Err(WrongCall(format!("there are no questions for `{name}`; the domains are {known}")).into());
     };
     let example = |(text, program): &(&str, &str)| Example {
         program: Some((*program).to_owned()),
