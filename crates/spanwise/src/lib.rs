@@ -1,4 +1,4 @@
-#![doc = include_str!("../../../README.md")]
+#![doc = include_str!("../README.md")]
 
 pub use spanwise_core::{Span, Token, Utterance};
 pub use spanwise_domains::exec::{Denotation, ExecError, Executor, open as open_executor};
