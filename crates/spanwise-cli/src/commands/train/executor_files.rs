@@ -1,7 +1,6 @@
-//! The files of an external executor, taken along into the model directory.
+//! Copies the files of an external executor into the model directory.
 //!
-//! A model holds its domain, and its executor runs in the model directory. So what the command names beside the domain
-//! file has to be there too, or a trained model could not answer.
+//! The executor of a model runs in the model directory, so the files that its command names have to be there too.
 
 use anyhow::{Context as _, Result};
 use spanwise_domains::data::write_atomic;
