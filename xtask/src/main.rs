@@ -97,4 +97,10 @@ mod tests {
         let problems = super::tidy();
         assert!(problems.is_empty(), "{}", problems.join("\n"));
     }
+
+    #[test]
+    fn no_file_uses_a_word_that_has_a_better_one() {
+        let problems = super::words::check(&super::files());
+        assert!(problems.is_empty(), "{} uses:\n{}", problems.len(), problems.join("\n"));
+    }
 }
