@@ -1,186 +1,106 @@
-//! `cargo run -p xtask` checks what the compiler does not: who may import whom, that the map in
-//! ARCHITECTURE.md is true, that nothing names a machine. The same checks run as tests.
+//! `cargo run -p xtask` checks what the compiler does not: the dependencies between the crates, which crates touch the
+//! outside world, that documents name files that exist, and the words they are written in. The same checks run as tests.
 
-#![allow(clippy::print_stderr, reason = "a command for people who work on Spanwise")]
+#![allow(clippy::print_stderr, reason = "this is a command")]
+
+mod dependencies;
+mod links;
+mod sources;
+mod words;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use toml_edit::Document;
-
-/// Which rooms may import which. A new arrow is a topic of its own: change ARCHITECTURE.md with it.
-const ARROWS: &[(&str, &[&str])] = &[
-    ("spanwise-core", &[]),
-    ("spanwise-lang", &["spanwise-core"]),
-    ("spanwise-geobase", &[]),
-    ("spanwise-domains", &["spanwise-core", "spanwise-lang", "spanwise-geobase"]),
-    ("spanwise-chart", &["spanwise-core", "spanwise-lang"]),
-    ("spanwise-reading", &["spanwise-core"]),
-    (
-        "spanwise-eval",
-        &[
-            "spanwise-core",
-            "spanwise-lang",
-            "spanwise-domains",
-            "spanwise-chart",
-            "spanwise-nn",
-            "spanwise-model",
-        ],
-    ),
-    ("spanwise-render", &["spanwise-core", "spanwise-lang", "spanwise-chart"]),
-    ("spanwise-nn", &["spanwise-core"]),
-    (
-        "spanwise-model",
-        &["spanwise-core", "spanwise-lang", "spanwise-domains", "spanwise-chart", "spanwise-nn"],
-    ),
-    (
-        "spanwise-train",
-        &[
-            "spanwise-core",
-            "spanwise-lang",
-            "spanwise-domains",
-            "spanwise-chart",
-            "spanwise-render",
-            "spanwise-nn",
-            "spanwise-model",
-            "spanwise-eval",
-        ],
-    ),
-    ("spanwise-server", &["spanwise-core", "spanwise-lang"]),
-    (
-        "spanwise-reproduce",
-        &["spanwise-lang", "spanwise-domains", "spanwise-render", "spanwise-train", "spanwise-eval"],
-    ),
-    ("spanwise", &["spanwise-core", "spanwise-lang", "spanwise-domains", "spanwise-chart", "spanwise-model"]),
-    (
-        "spanwise-cli",
-        &[
-            "spanwise-core",
-            "spanwise-lang",
-            "spanwise-domains",
-            "spanwise-chart",
-            "spanwise-render",
-            "spanwise-nn",
-            "spanwise-model",
-            "spanwise-eval",
-            "spanwise-train",
-            "spanwise-reproduce",
-            "spanwise-server",
-        ],
-    ),
-];
-
-/// Rooms that touch no file, clock, environment or network.
-const PURE: &[&str] = &["spanwise-core", "spanwise-lang"];
-
-/// Names of predicates that must not occur outside the rooms of domains.
-const PREDICATES: &[&str] = &["\"next_to_2\"", "\"loc_2\"", "\"relate_attribute_equal\"", "\"i_twice\""];
 
 fn main() -> ExitCode {
-    let problems = tidy();
+    let problems = [tidy(), words::check(&files())].concat();
     for problem in &problems {
         eprintln!("{problem}");
     }
     ExitCode::from(u8::from(!problems.is_empty()))
 }
 
+/// Everything that is wrong with the structure of the repository, one line each.
 fn tidy() -> Vec<String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let mut problems = Vec::new();
-    arrows(&root, &mut problems);
-    pure_rooms(&root, &mut problems);
-    predicates(&root, &mut problems);
-    map(&root, &mut problems);
-    problems
+    let files = files();
+    [dependencies::check(&files), sources::check(&files), links::check(&files)].concat()
 }
 
-fn arrows(root: &Path, problems: &mut Vec<String>) {
-    for entry in fs::read_dir(root.join("crates")).expect("the crates are there").flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let Ok(text) = fs::read_to_string(entry.path().join("Cargo.toml")) else { continue };
-        let document = Document::parse(text).expect("cargo has read it already");
-        let found: Vec<&str> = document
-            .get("dependencies")
-            .and_then(|item| item.as_table_like())
-            .into_iter()
-            .flat_map(|table| table.iter().map(|(key, _)| key))
-            .filter(|key| key.starts_with("spanwise"))
-            .collect();
-        match ARROWS.iter().find(|(room, _)| *room == name) {
-            None => problems.push(format!("crates/{name} is not in the table of arrows")),
-            Some((_, allowed)) => problems.extend(
-                found
-                    .iter()
-                    .filter(|to| !allowed.contains(to))
-                    .map(|to| format!("{name} must not import {to}")),
-            ),
-        }
+/// A text file of the repository.
+struct File {
+    /// From the root of the repository, with `/` between the parts.
+    path: String,
+    text: String,
+}
+
+impl File {
+    fn extension(&self) -> &str {
+        Path::new(&self.path).extension().and_then(|extension| extension.to_str()).unwrap_or_default()
+    }
+
+    /// The crate that the file belongs to: `spanwise-core` for `crates/spanwise-core/src/lib.rs`.
+    fn package(&self) -> Option<&str> {
+        self.path.strip_prefix("crates/")?.split('/').next()
     }
 }
 
-fn pure_rooms(root: &Path, problems: &mut Vec<String>) {
-    for room in PURE {
-        for (path, text) in sources(&root.join("crates").join(room).join("src")) {
-            for forbidden in ["std::fs", "std::env", "std::net", "std::process", "Instant::now", "SystemTime"]
-            {
-                if text.contains(forbidden) {
-                    problems.push(format!("{} uses {forbidden}", path.display()));
-                }
-            }
-        }
-    }
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-fn predicates(root: &Path, problems: &mut Vec<String>) {
-    for (room, _) in ARROWS.iter().filter(|(room, _)| *room != "spanwise-domains") {
-        for (path, text) in sources(&root.join("crates").join(room).join("src")) {
-            for name in PREDICATES.iter().filter(|name| text.contains(*name)) {
-                problems.push(format!("{} knows the predicate {name}", path.display()));
-            }
-        }
-    }
-}
+/// The directories that hold what people write; others hold what commands have written.
+const DIRECTORIES: &[&str] = &[".ci", ".github", "configs", "crates", "docs", "examples", "tools", "xtask"];
 
-/// Every path in backquotes that ARCHITECTURE.md names must exist.
-fn map(root: &Path, problems: &mut Vec<String>) {
-    let text = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap_or_default();
-    if text.is_empty() {
-        problems.push("ARCHITECTURE.md is missing".to_owned());
-    }
-    let quoted = text.split('`').skip(1).step_by(2);
-    let is_path = |word: &&str| {
-        ["crates/", "docs/", "xtask", ".ci/"].iter().any(|start| word.starts_with(start))
-            && !word.contains([' ', '*', '<'])
+/// The kinds of files that are looked at. Examples in `.jsonl` files are data.
+const EXTENSIONS: &[&str] = &["rs", "md", "toml", "py", "js", "mjs", "html", "css", "yml"];
+
+/// Every text file of the repository, sorted by path.
+fn files() -> Vec<File> {
+    let root = root();
+    let is_read = |path: &Path| {
+        path.extension().is_some_and(|extension| EXTENSIONS.iter().any(|known| extension == *known))
     };
-    for path in quoted.filter(is_path) {
-        if !root.join(path).exists() {
-            problems.push(format!("ARCHITECTURE.md names `{path}`, which is not there"));
-        }
-    }
-}
-
-fn sources(directory: &Path) -> Vec<(PathBuf, String)> {
-    let mut found = Vec::new();
-    let mut todo = vec![directory.to_path_buf()];
-    while let Some(next) = todo.pop() {
-        for entry in fs::read_dir(next).into_iter().flatten().flatten() {
-            let path = entry.path();
+    let mut found: Vec<PathBuf> =
+        entries(&root).into_iter().filter(|path| path.is_file() && is_read(path)).collect();
+    let mut open: Vec<PathBuf> = DIRECTORIES.iter().map(|directory| root.join(directory)).collect();
+    while let Some(directory) = open.pop() {
+        for path in entries(&directory) {
+            if path.is_symlink() {
+                continue;
+            }
             if path.is_dir() {
-                todo.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                found.push((path.clone(), fs::read_to_string(&path).unwrap_or_default()));
+                open.push(path);
+            } else if is_read(&path) {
+                found.push(path);
             }
         }
     }
-    found.sort();
-    found
+    let mut files: Vec<File> = found.iter().map(|path| read(&root, path)).collect();
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    files
+}
+
+fn entries(directory: &Path) -> Vec<PathBuf> {
+    fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
+}
+
+fn read(root: &Path, path: &Path) -> File {
+    let parts = path.strip_prefix(root).expect("it was found below the root").components();
+    let parts: Vec<_> = parts.map(|part| part.as_os_str().to_string_lossy()).collect();
+    File { path: parts.join("/"), text: fs::read_to_string(path).unwrap_or_default() }
 }
 
 #[cfg(test)]
 mod tests {
     #[test]
-    fn the_repository_is_tidy() {
+    fn dependencies_purity_and_links_are_as_documented() {
         let problems = super::tidy();
         assert!(problems.is_empty(), "{}", problems.join("\n"));
+    }
+
+    #[test]
+    fn no_file_uses_a_word_that_has_a_better_one() {
+        let problems = super::words::check(&super::files());
+        assert!(problems.is_empty(), "{} uses:\n{}", problems.len(), problems.join("\n"));
     }
 }

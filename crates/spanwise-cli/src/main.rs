@@ -1,7 +1,6 @@
-//! The `spanwise` command.
+//! The `spanwise` command: parses arguments, calls the libraries, prints the results.
 //!
-//! Arguments become a checked plan, the plan becomes one call into the libraries, the outcome becomes text.
-//! This is the only room that prints. Exit codes: 0 done, 1 the work failed, 2 the call was wrong.
+//! This is the only crate that prints. Exit codes: 0 for success, 1 for invalid input or a failure, 2 for a wrong call.
 
 mod commands;
 mod output;

@@ -1,17 +1,18 @@
-//! How outcomes become text and exit codes.
+//! Exit codes, messages, tables and progress bars, alike for all commands.
 
 use anyhow::Error;
+use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
+use indicatif::{ProgressBar, ProgressStyle};
 use spanwise_domains::data::DataError;
-use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-/// What a command came to, if it did not break off.
+/// The result of a command that ran to its end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Status {
-    /// All of it worked.
+    /// All of the input was processed.
     Success,
-    /// It ran to its end, but some of its input was not as it should be, and it has said so.
+    /// Some of the input was invalid, which the command has reported.
     PartialFailure,
 }
 
@@ -27,16 +28,16 @@ impl std::fmt::Display for WrongCall {
 
 impl std::error::Error for WrongCall {}
 
-/// Says what went wrong, if anything did, and gives the exit code.
+/// Prints the error, if there is one, and returns the exit code.
 pub(crate) fn finish(outcome: Result<Status, Error>) -> ExitCode {
     match outcome {
         Ok(Status::Success) => ExitCode::SUCCESS,
         Ok(Status::PartialFailure) => ExitCode::from(1),
-        // Whoever reads us has closed the pipe: there is nobody left to tell.
+        // The reader of our output has closed the pipe: it has seen enough.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             let text = format!("{error:#}");
-            // Diagnostics with a caret bring their own prefix.
+            // Diagnostics that point into a file have the prefix already.
             let text = if text.starts_with("error: ") { text } else { format!("error: {text}") };
             say(&text);
             ExitCode::from(if error.is::<WrongCall>() { 2 } else { 1 })
@@ -52,64 +53,69 @@ fn is_broken_pipe(error: &Error) -> bool {
     })
 }
 
-/// A line for the person at the terminal, beside the output.
+/// Prints a line to standard error, apart from the output.
 pub(crate) fn say(text: &str) {
-    // Nothing sensible can be done when even this fails.
+    // Where standard error is closed, there is no place to report that.
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
-/// Text with columns: the first to the left, the others to the right.
-pub(crate) struct Columns {
-    rows: Vec<Vec<String>>,
-}
+/// A table without borders: the first column to the left, the others to the right.
+pub(crate) struct Columns(Table);
 
 impl Columns {
     pub(crate) fn new<const N: usize>(header: [&str; N]) -> Self {
-        Self { rows: vec![header.iter().map(|&cell| cell.to_owned()).collect()] }
+        let mut table = Table::new();
+        table.load_style(TableStyle::new().header_separator(LineStyle::none().fill('-'))).set_header(header);
+        for (at, column) in table.column_iter_mut().enumerate() {
+            column.set_padding((0, if at + 1 < N { 2 } else { 0 }));
+            column.set_cell_alignment(if at == 0 { CellAlignment::Left } else { CellAlignment::Right });
+        }
+        Self(table)
     }
 
     pub(crate) fn row<const N: usize>(&mut self, cells: [String; N]) {
-        self.rows.push(cells.into());
+        self.0.add_row(cells);
     }
 
     pub(crate) fn n_rows(&self) -> usize {
-        self.rows.len() - 1
+        self.0.row_count()
     }
 
     pub(crate) fn render(&self) -> String {
-        let n_columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
-        let width = |column: usize| {
-            self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max()
-        };
-        let widths: Vec<usize> = (0..n_columns).map(|column| width(column).unwrap_or(0)).collect();
-        let mut out = String::new();
-        for (at, row) in self.rows.iter().enumerate() {
-            let mut line = String::new();
-            for (column, cell) in row.iter().enumerate() {
-                let pad = " ".repeat(widths[column].saturating_sub(cell.chars().count()));
-                let _ =
-                    if column == 0 { write!(line, "  {cell}{pad}") } else { write!(line, "  {pad}{cell}") };
-            }
-            out.push_str(line.trim_end());
-            out.push('\n');
-            if at == 0 {
-                let total = widths.iter().sum::<usize>() + 2 * n_columns - 2;
-                let _ = writeln!(out, "  {}", "-".repeat(total));
-            }
-        }
-        out
+        self.0.lines().map(|line| format!("  {}", line.trim_end()).trim_end().to_owned() + "\n").collect()
     }
 }
 
-/// A share as `12.3 %`, or a dash where there is nothing to share.
+/// A progress bar on standard error; there is none where that is no terminal.
+pub(crate) fn progress_bar(length: usize, template: &str) -> ProgressBar {
+    let style = ProgressStyle::with_template(template).expect("templates are fixed and valid");
+    ProgressBar::new(length as u64).with_style(style)
+}
+
+/// A share as `12.3 %`, or a dash where it is undefined.
 pub(crate) fn percent(share: Option<f64>) -> String {
     share.map_or_else(|| "-".to_owned(), |share| format!("{share:.1} %"))
 }
 
-/// Text of at most `most` characters.
+/// The first `most` characters of a text, with dots where it is longer.
 pub(crate) fn shorten(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_owned(),
         Some((cut, _)) => format!("{}...", &text[..cut]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_align_the_first_column_left_and_the_others_right() {
+        let mut table = Columns::new(["constant", "uses", "share"]);
+        table.row(["Köln".to_owned(), "7".to_owned(), "12.5 %".to_owned()]);
+        table.row(["  nested".to_owned(), "1234".to_owned(), String::new()]);
+        let expected = "  constant  uses   share\n  ----------------------\n  Köln         7  12.5 %\n    nested  1234\n";
+        assert_eq!(table.render(), expected);
+        assert_eq!(table.n_rows(), 2);
     }
 }

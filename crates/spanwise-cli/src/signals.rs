@@ -1,7 +1,7 @@
-//! What happens when a person presses Ctrl-C or the system asks us to end.
+//! Handles Ctrl-C, requests to terminate and hang-ups.
 //!
-//! An external executor runs in a process group of its own, so that all of it can be stopped. The other side
-//! of that is that Ctrl-C does not reach it: it must be stopped by us.
+//! An external executor runs in a process group of its own, so that all of its processes can be stopped together. Ctrl-C
+//! does not reach that group: the handlers here stop it.
 
 use spanwise_domains::exec::external;
 use std::sync::Arc;
@@ -10,15 +10,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// The exit code of a program that was interrupted, by the custom of shells.
 const INTERRUPTED: i32 = 130;
 
-/// Whether somebody else looks after signals now.
+/// Whether the handlers of this module are switched off.
 static LEFT: AtomicBool = AtomicBool::new(false);
 
-/// From now on, signals are the business of others, such as a server: what was set up here does nothing any more.
+/// Switches the handlers of this module off, for commands that handle signals themselves, such as the server.
 pub(crate) fn leave() {
     LEFT.store(true, Ordering::Relaxed);
 }
 
-/// From now on, an interrupt stops all external executors before it ends the command.
+/// Makes an interrupt stop all external executors before it ends the command.
 pub(crate) fn stop_executors() {
     on_interrupt(|| {
         if !LEFT.load(Ordering::Relaxed) {
@@ -28,7 +28,7 @@ pub(crate) fn stop_executors() {
     });
 }
 
-/// From now on, an interrupt raises a flag; a second one ends the command at once.
+/// Makes an interrupt set the returned flag; a second one ends the command at once.
 pub(crate) fn stop_flag() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     let raised = Arc::clone(&flag);
@@ -41,9 +41,9 @@ pub(crate) fn stop_flag() -> Arc<AtomicBool> {
     flag
 }
 
-/// Runs an action on every signal that asks us to end. Only the first caller is heard. Each signal counts for itself: a shell
-/// makes what it runs in the background ignore Ctrl-C, and `nohup` what it runs ignore the end of the terminal; these
-/// stay ignored, while a request to terminate is still obeyed.
+/// Runs an action on every signal that requests an end. Only the first call has an effect. Signals that the process was
+/// started to ignore stay ignored, each for itself: shells do this with Ctrl-C for background jobs, and `nohup` with hang-ups.
+/// Such a process still obeys a request to terminate.
 #[cfg(unix)]
 fn on_interrupt(action: impl Fn() + Send + 'static) {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -52,7 +52,7 @@ fn on_interrupt(action: impl Fn() + Send + 'static) {
         return;
     }
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    // Where the system does not tell, the signal that is ignored most often is left alone.
+    // Where the mask is not available, the signal that is ignored most often is left alone.
     let ignored = ignored_signals(&status).unwrap_or(1 << (SIGHUP - 1));
     let watched = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
     if let Ok(mut signals) = signal_hook::iterator::Signals::new(watched) {
@@ -60,11 +60,11 @@ fn on_interrupt(action: impl Fn() + Send + 'static) {
     }
 }
 
-/// Elsewhere an interrupt ends the command, as the system does it.
+/// On other systems an interrupt ends the command without a handler.
 #[cfg(not(unix))]
 fn on_interrupt(_: impl Fn() + Send + 'static) {}
 
-/// The signals that a process ignores, a bit for each, from what Linux tells of the process.
+/// The mask of ignored signals, one bit each, in the text of `/proc/self/status`.
 #[cfg(unix)]
 fn ignored_signals(status: &str) -> Option<u64> {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;

@@ -1,5 +1,5 @@
 // The README's examples are about the domain `geo`.
-#![cfg_attr(feature = "geo", doc = include_str!("../../../README.md"))]
+#![cfg_attr(feature = "geo", doc = include_str!("../README.md"))]
 #![cfg_attr(
     not(feature = "geo"),
     doc = "Natural language to programs: trained parsers, domains, programs, executors."

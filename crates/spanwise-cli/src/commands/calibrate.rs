@@ -1,4 +1,4 @@
-//! `spanwise calibrate`: how far a model can be trusted, fitted anew.
+//! `spanwise calibrate`: fits the confidence of a model again.
 
 use super::parser;
 use crate::output::{Status, WrongCall, say};
@@ -12,13 +12,12 @@ use spanwise_eval::metrics::{Judge, Report};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Fit how far a model's answers can be trusted, without training it again.
+/// Calibrate the confidence of a model, without training it again.
 ///
 /// `spanwise train` does this at the end of every run; this command is for models that were trained before, and for dev
-/// sets that are nearer to what your users say. DEV holds examples the model was not trained on: they decide which
-/// probability the answers get. With --train, the words of those utterances decide what looks foreign to the model;
-/// without, what the model knows of that stays as it is. The model is replaced as a whole, unless --out names another
-/// directory.
+/// sets that are closer to what your users ask. The examples of DEV must not be training examples: Platt scaling is fitted
+/// on them, which maps posteriors to probabilities. With --train, what counts as out-of-domain is fitted on the words of
+/// those utterances; without, that part of the model is kept. The model is replaced, unless --out names another directory.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  spanwise calibrate runs/geo dev.jsonl\n  \
     spanwise calibrate runs/geo dev.jsonl --train train.jsonl --out runs/geo-calibrated")]
@@ -59,7 +58,7 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     model.confidence = confidence;
     model.save(out)?;
 
-    // What is reported is what was written.
+    // Measured on the model as it was written.
     let parser = super::parser(out)?;
     let judge = Judge::new(&parser.model().domain, Some(&args.model))?;
     let report = Report::new(&evaluate(parser.model(), &judge, &dev, &|_| {}));
@@ -100,7 +99,7 @@ fn print(
     let shown = |ece: Option<f64>| ece.map_or_else(|| "-".to_owned(), |ece| format!("{ece:.3}"));
     writeln!(out, "calibration error: {} before, {} now", shown(before), shown(after))?;
     match n_prototypes {
-        Some(n) => writeln!(out, "words to compare with: {n}")?,
+        Some(n) => writeln!(out, "prototypes of words to detect out-of-domain utterances: {n}")?,
         None => writeln!(out, "utterances of other domains are not recognized; give --train to change that")?,
     }
     writeln!(out, "model: {}", directory.display())?;

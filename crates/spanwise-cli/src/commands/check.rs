@@ -1,4 +1,4 @@
-//! `spanwise check`: the linter of domain authors.
+//! `spanwise check`: lints a domain file and checks examples against it.
 
 mod derivability;
 
@@ -15,10 +15,10 @@ use std::path::{Path, PathBuf};
 
 /// Check a domain file, and examples against it.
 ///
-/// Without data, everything wrong with the file and its type systems is shown with line and column. With data,
-/// every program is typed, and the report says which lines are no examples, which programs fail and why, which
-/// names are unknown, how much of the programs the lexicon finds in the words, and which programs some tree over
-/// the words can give at all. Exits with 1 if anything is wrong.
+/// Without data, errors in the file and its type systems are shown with line and column. With data, every program is
+/// type-checked, and the report lists lines that are not examples, programs that fail and why, unknown names, the share of
+/// constants that the lexicon finds in the words, and the programs that can be derived over the words at all. Exits with 1
+/// if a line or a program is invalid.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  spanwise check my-domain.toml\n  \
     spanwise check geo train.jsonl dev.jsonl\n  spanwise check geo@paper train.jsonl --json")]
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     /// Evaluate programs too and compare with the `answer` of each example
     #[arg(long)]
     execute: bool,
-    /// Do not ask the charts which programs can be derived
+    /// Skip the charts, which find the programs that can be derived
     #[arg(long)]
     quick: bool,
     /// Most failing examples to print
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     Ok(if report.kinds.is_empty() { Status::Success } else { Status::PartialFailure })
 }
 
-/// Checks every line of a file. A line that is no example is a failure; a file that is no data ends it all.
+/// Checks every line of a file. A line that is not an example counts as a failure; a file that cannot be read is an error.
 fn add_file(checker: &mut Checker<'_>, path: &Path, mut keep: impl FnMut(Example)) -> Result<()> {
     let file = path.display().to_string();
     let mut examples = data::open(path).map_err(super::data::wrong_file)?;
@@ -83,7 +83,7 @@ fn add_file(checker: &mut Checker<'_>, path: &Path, mut keep: impl FnMut(Example
         match example {
             Ok(example) => {
                 checker.add(&file, line, &example);
-                // Charts need the words and the program, not the scene.
+                // The charts need the words and the program only; scenes are large.
                 if example.program.is_some() {
                     keep(Example { program: example.program, ..Example::new(example.utterance) });
                 }
@@ -118,7 +118,7 @@ fn as_text(args: &Args, domain: &Domain, report: &Report, findings: &[derivabili
         out += &format!("note: `{name}` has {n} phrases; the paper's setting allows two\n");
     }
     if args.data.is_empty() {
-        return out + "the domain file is fine; give data files to check examples against it\n";
+        return out + "the domain file is valid; give data files to check examples against it\n";
     }
     out += &summary(report);
     out += &usage(report);

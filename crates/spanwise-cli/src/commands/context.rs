@@ -1,4 +1,4 @@
-//! What programs are evaluated in, from a file.
+//! The context that programs are evaluated in, such as a scene of CLEVR, from a file.
 
 use super::read_text;
 use crate::output::WrongCall;
@@ -10,11 +10,10 @@ use std::path::{Path, PathBuf};
 /// Most bytes of a file with scenes; those of CLEVR have some hundred millions.
 const MAX_SCENE_BYTES: u64 = 1 << 30;
 
-/// The options that name what programs are evaluated in.
+/// The options that name a context.
 #[derive(clap::Args)]
 pub(crate) struct ContextArgs {
-    /// What programs are evaluated in where they bring nothing themselves: a file with a scene (JSON, or CLEVR's compact
-    /// text)
+    /// The context of programs that have none of their own: a file with a scene (JSON, or CLEVR's compact text)
     #[arg(long, value_name = "FILE")]
     context: Option<PathBuf>,
     /// Which scene of a file with many (`scenes`) to take, by its `image_index`
@@ -28,7 +27,7 @@ impl ContextArgs {
     }
 }
 
-/// What programs are evaluated in when they bring nothing themselves, and the file it comes from.
+/// The context of programs that have none of their own, and its file.
 pub(crate) struct Context {
     pub(crate) value: Value,
     pub(crate) file: String,
@@ -37,7 +36,7 @@ pub(crate) struct Context {
 impl Context {
     fn read(path: &Path, index: Option<u64>) -> Result<Self> {
         let file = path.display().to_string();
-        // What has no size may have no end.
+        // A pipe or a device has no size and perhaps no end.
         let is_file = path.metadata().is_ok_and(|found| found.is_file());
         let text = read_text(path, if is_file { MAX_SCENE_BYTES } else { MAX_BYTES })?;
         let value = if text.trim_start().starts_with(['{', '[', '"']) {
@@ -50,7 +49,7 @@ impl Context {
     }
 }
 
-/// The scene of a file with many that was asked for; a file without a list of them is a scene itself.
+/// The requested scene of a file with many; a file without a list of scenes is a scene itself.
 fn pick_scene(mut value: Value, file: &str, index: Option<u64>) -> Result<Value, String> {
     let scenes = match (value.get_mut("scenes").and_then(Value::as_array_mut), index) {
         (Some(scenes), _) => scenes,

@@ -1,4 +1,4 @@
-//! `spanwise data`: data sets in and out.
+//! `spanwise data`: makes, imports, annotates, splits and describes data sets.
 
 mod annotate;
 mod import;
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     Ok(Status::Success)
 }
 
-/// A data file that cannot be opened makes the call wrong; anything else is the file's fault.
+/// An error of a data file: one that cannot be opened is a wrong call, other errors are about its content.
 pub(crate) fn wrong_file(error: DataError) -> anyhow::Error {
     match error {
         DataError::Open { .. } => WrongCall(error.to_string()).into(),
@@ -50,14 +50,14 @@ pub(crate) fn wrong_file(error: DataError) -> anyhow::Error {
     }
 }
 
-/// An example and where it stands.
+/// An example with its file and line.
 struct Placed {
     example: Example,
     file: Rc<str>,
     line: usize,
 }
 
-/// All examples of some files, one after the other.
+/// Reads all examples of some files, in order.
 fn read_examples(paths: &[PathBuf]) -> Result<Vec<Placed>> {
     let mut all = Vec::new();
     for path in paths {
@@ -70,8 +70,8 @@ fn read_examples(paths: &[PathBuf]) -> Result<Vec<Placed>> {
     Ok(all)
 }
 
-/// Writes files that belong together and says what was written. A file without examples could not be read
-/// again, so it is not written, and an old one of its name does not stay.
+/// Writes a set of files and reports each. A file without examples could not be read again, so it is not written, and an
+/// old file of that name is removed.
 fn write_files(files: Vec<(PathBuf, Vec<Example>)>) -> Result<()> {
     let (empty, full): (Vec<_>, Vec<_>) = files.into_iter().partition(|(_, examples)| examples.is_empty());
     write_all_atomic(&full, |examples, writer| write_examples(writer, examples))?;
@@ -87,8 +87,8 @@ fn write_files(files: Vec<(PathBuf, Vec<Example>)>) -> Result<()> {
     Ok(())
 }
 
-/// The class of a term that stands for one thing. With a domain, its entity classes; without, a quoted name
-/// and any call whose arguments are nothing but names in quotes, numbers and holes.
+/// The entity class of a term. With a domain, one of its classes; without, a quoted name and any call whose arguments are
+/// all quoted names, numbers and wildcards count as entities.
 fn class_of(domain: Option<&Domain>, terms: &Terms, term: TermId) -> Option<String> {
     if let Some(domain) = domain {
         return domain.class_of(terms, term).map(|class| domain.classes()[class].name.clone());

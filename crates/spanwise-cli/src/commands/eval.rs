@@ -1,11 +1,10 @@
-//! `spanwise eval`: how good a model is.
+//! `spanwise eval`: measures a model on examples.
 
 mod out_of_domain;
 
 use super::{parser, tokenizer};
-use crate::output::{Columns, Status, percent};
+use crate::output::{Columns, Status, percent, progress_bar};
 use anyhow::Result;
-use indicatif::{ProgressBar, ProgressStyle};
 use out_of_domain::OutOfDomain;
 use serde_json::{Value, json};
 use spanwise_domains::data::{self, Example, write_atomic};
@@ -21,13 +20,13 @@ use std::time::Instant;
 /// Measure a model on examples with programs.
 ///
 /// Every utterance is parsed, and its program compared with the gold program (exact match) and by what both evaluate to
-/// (denotation). Coverage is the share of gold programs that some tree over the words can give at all. The calibration
-/// error (ECE) says how far the model's probabilities are from the truth; risk at 80 % is the share of errors among the
-/// 80 % of answers that it is most sure of.
+/// (denotation). Coverage is the share of gold programs that can be derived over the words at all. The expected calibration
+/// error (ECE) is the mean difference between confidence and accuracy; risk at 80 % is the share of errors among the 80 % of
+/// answers with the highest confidence.
 ///
-/// With --out-of-domain, a file of utterances that have nothing to do with the domain is parsed too, one a line, as text or as
-/// JSON objects with `utterance`; lines that begin with `# ` name sections. The share of them that is rejected is given for
-/// the thresholds that keep 90 % and 95 % of the right answers.
+/// With --out-of-domain, a file of out-of-domain utterances is parsed too, one a line, as text or as JSON objects with
+/// `utterance`; lines that begin with `# ` name sections. The report has the share of them that is rejected at the
+/// thresholds that keep 90 % and 95 % of the correct answers.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  spanwise eval runs/geo test.jsonl\n  \
     spanwise eval runs/geo test.jsonl --json --predictions predictions.jsonl\n  \
@@ -38,20 +37,20 @@ pub(crate) struct Args {
     /// Files of JSON lines with `utterance` (or `question`) and `program`
     #[arg(required = true)]
     data: Vec<PathBuf>,
-    /// Write one JSON line per example with what was predicted
+    /// Write one JSON line per example with the prediction
     #[arg(long, value_name = "FILE")]
     predictions: Option<PathBuf>,
-    /// Report also what is left when answers less probable than P are withheld
+    /// Report also coverage and accuracy when the model abstains from answers with a confidence below P
     #[arg(long, value_name = "P", value_parser = super::probability)]
     abstain_below: Option<f64>,
-    /// Utterances of other domains, to see how many of them are rejected
+    /// Out-of-domain utterances, to measure how many of them are rejected
     #[arg(long, value_name = "FILE", alias = "foreign")]
     out_of_domain: Option<PathBuf>,
-    /// A folder with the tokenizer (tokenizer.json or vocab.txt) whose word-pieces gold trees count [default: the model's; one
+    /// A directory with the tokenizer (tokenizer.json or vocab.txt) whose word-pieces gold trees count [default: the model's; one
     /// without word-pieces compares trees where every word is one piece]
     #[arg(long, value_name = "DIR")]
     pieces: Option<PathBuf>,
-    /// Look at the first N examples only
+    /// Evaluate the first N examples only
     #[arg(long, value_name = "N")]
     limit: Option<NonZeroUsize>,
     /// Print one JSON object
@@ -68,9 +67,7 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
         judge = judge.with_pieces(pieces);
     }
 
-    let bar = ProgressBar::new(examples.len() as u64);
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {per_sec} {eta}");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let bar = progress_bar(examples.len(), "{bar:30} {pos}/{len} {per_sec} {eta}");
     let started = Instant::now();
     let wants_lines = args.predictions.is_some();
     let judged = evaluate_with(
@@ -116,7 +113,7 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     Ok(Status::Success)
 }
 
-/// The first `limit` examples of some files; there must be something to compare predictions with.
+/// Reads the first `limit` examples of some files. At least one must have a program or an answer to compare with.
 pub(super) fn read(paths: &[PathBuf], limit: usize) -> Result<Vec<Example>> {
     let mut examples: Vec<Example> = Vec::new();
     for path in paths {
@@ -131,7 +128,7 @@ pub(super) fn read(paths: &[PathBuf], limit: usize) -> Result<Vec<Example>> {
         let files: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
         anyhow::bail!(
             "no example of {} has a program: there is nothing to compare with; expected a field `program`, \
-             or use `spanwise parse` to see what the model says",
+             or use `spanwise parse` to see what the model predicts",
             files.join(", ")
         );
     }
@@ -167,7 +164,7 @@ fn as_text(report: &Report, answered: Option<Answered>, seconds: f64, speed: f64
     format!("{}\n{n} utterances in {seconds:.1} s, {speed:.0} a second\n", table.render())
 }
 
-/// What was predicted for one example.
+/// The prediction for one example, as a line of --predictions.
 fn prediction(parser: &Parser, example: &Example, judged: &Judged, outcome: &Outcome) -> Value {
     let found = outcome.parse().map(|parse| {
         let program = parser.model().domain.display(&parse.terms, parse.program).to_string();

@@ -1,4 +1,4 @@
-//! Lines of standard input, one by one or in windows.
+//! Reads lines of standard input, one by one or in windows.
 
 use serde_json::{Map, Value};
 use std::collections::VecDeque;
@@ -36,7 +36,7 @@ pub(crate) fn without_mark(line: &[u8], number: usize) -> &[u8] {
     text.unwrap_or(line)
 }
 
-/// A line as text, or why it is none.
+/// A line as text, or why it is not valid.
 pub(crate) fn text_of(line: &[u8]) -> Result<&str, String> {
     if line.len() > MAX_LINE_BYTES {
         return Err(format!("longer than {MAX_LINE_BYTES} bytes"));
@@ -44,13 +44,13 @@ pub(crate) fn text_of(line: &[u8]) -> Result<&str, String> {
     std::str::from_utf8(line).map_err(|_| "not valid UTF-8".to_owned())
 }
 
-/// A line as a JSON object, or why it is none; it should have a field `wanted`.
+/// A line as a JSON object, or why it is not one; the message asks for a field `wanted`.
 pub(crate) fn read_object(text: &str, wanted: &str) -> Result<Map<String, Value>, String> {
     serde_json::from_str(text)
         .map_err(|error| format!("expected a JSON object with the field `{wanted}` ({error})"))
 }
 
-/// The utterance of a line and what its program is evaluated in: from a JSON object, or the line as it is.
+/// The utterance of a line and the context of its program: from a JSON object, or the line as it is.
 pub(crate) fn utterance_of(text: &str) -> Result<(String, Option<Value>), String> {
     if !text.trim_start().starts_with('{') {
         return Ok((text.to_owned(), None));
@@ -65,13 +65,13 @@ pub(crate) fn utterance_of(text: &str) -> Result<(String, Option<Value>), String
     }
 }
 
-/// What the program of a line is evaluated in: its `context` or `scene`.
+/// The context that the program of a line is evaluated in: its `context` or `scene`.
 pub(crate) fn context_of(object: &Map<String, Value>) -> Option<&Value> {
     let field = |name: &str| object.get(name).filter(|value| !value.is_null());
     field("context").or_else(|| field("scene"))
 }
 
-/// Lines that a thread of its own reads ahead, by at most a window.
+/// Lines that a separate thread reads ahead, by at most a window.
 pub(crate) struct Windows {
     queue: Arc<Queue>,
 }
@@ -86,7 +86,7 @@ struct Queue {
 struct Waiting {
     lines: VecDeque<Vec<u8>>,
     n_bytes: usize,
-    /// The input has ended, well or not.
+    /// How the input has ended, if it has.
     end: Option<Result<(), io::Error>>,
 }
 
@@ -98,7 +98,7 @@ impl Waiting {
 
 impl Queue {
     fn lock(&self) -> MutexGuard<'_, Waiting> {
-        // Nobody panics while holding it, and what is inside would be whole anyway.
+        // No code panics while it holds the lock, and the state would be valid even then.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -139,7 +139,7 @@ impl Windows {
     /// The next lines: as many as make a window, fewer where the input pauses, none at its end.
     ///
     /// # Errors
-    /// As reading has it, after all lines that came before.
+    /// The error of reading, after all lines before it.
     pub(crate) fn next(&mut self) -> io::Result<Vec<Vec<u8>>> {
         let mut waiting = self.queue.lock();
         while waiting.lines.is_empty() && waiting.end.is_none() {

@@ -40,12 +40,12 @@ pub(crate) fn domain_help() -> String {
     )
 }
 
-/// The domain an argument names.
+/// Loads the domain that an argument names.
 pub(crate) fn domain(spec: &str) -> Result<Domain> {
     load(Spec::parse(spec))
 }
 
-/// The domain that a spec names; one that does not exist makes the call wrong.
+/// Loads the domain that a spec names; one that does not exist is a wrong call.
 fn load(spec: Spec<'_>) -> Result<Domain> {
     spec.load().map_err(|error| match error {
         LoadError::Invalid(_) => error.into(),
@@ -53,7 +53,7 @@ fn load(spec: Spec<'_>) -> Result<Domain> {
     })
 }
 
-/// The executor of a domain; a domain without one makes the call wrong.
+/// Opens the executor of a domain; a domain without one is a wrong call.
 fn executor(domain: &Domain, spec: Spec<'_>) -> Result<Box<dyn Executor>> {
     if matches!(domain.executor(), ExecutorChoice::Command { .. }) {
         signals::stop_executors();
@@ -65,9 +65,9 @@ fn executor(domain: &Domain, spec: Spec<'_>) -> Result<Box<dyn Executor>> {
     })
 }
 
-/// The model in a directory; one that is not there makes the call wrong.
+/// Loads the model in a directory; a directory without one is a wrong call.
 pub(crate) fn parser(directory: &Path) -> Result<Parser> {
-    // Its executor may be a process of its own.
+    // The executor of the model may be a separate process.
     signals::stop_executors();
     Parser::load(directory).map_err(|error| match error {
         ModelError::Missing { .. } => WrongCall(error.to_string()).into(),
@@ -75,12 +75,12 @@ pub(crate) fn parser(directory: &Path) -> Result<Parser> {
     })
 }
 
-/// The tokenizer in a folder; one that is not there makes the call wrong.
-pub(crate) fn tokenizer(folder: &Path) -> Result<Tokenizer> {
-    Tokenizer::from_dir(folder).map_err(|error| WrongCall(error.to_string()).into())
+/// Loads the tokenizer in a directory; a directory without one is a wrong call.
+pub(crate) fn tokenizer(directory: &Path) -> Result<Tokenizer> {
+    Tokenizer::from_dir(directory).map_err(|error| WrongCall(error.to_string()).into())
 }
 
-/// A probability as an argument.
+/// Parses an argument that is a probability.
 pub(crate) fn probability(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(p) if (0.0..=1.0).contains(&p) => Ok(p),
@@ -88,7 +88,7 @@ pub(crate) fn probability(text: &str) -> Result<f64, String> {
     }
 }
 
-/// The whole text of an input file of at most `limit` bytes, without its byte order mark.
+/// Reads a file of at most `limit` bytes, without its byte order mark.
 pub(crate) fn read_text(path: &Path, limit: u64) -> Result<String> {
     text::read_text(path, limit).map_err(|error| match error {
         TextError::NotUtf8 { line } => anyhow::anyhow!("{}:{line}: not valid UTF-8", path.display()),
@@ -96,7 +96,7 @@ pub(crate) fn read_text(path: &Path, limit: u64) -> Result<String> {
     })
 }
 
-/// Makes a folder for outputs.
+/// Makes a directory for outputs.
 pub(crate) fn make_directory(path: &Path) -> Result<()> {
-    std::fs::create_dir_all(path).with_context(|| format!("cannot make the folder {}", path.display()))
+    std::fs::create_dir_all(path).with_context(|| format!("cannot make the directory {}", path.display()))
 }

@@ -1,7 +1,7 @@
-//! `spanwise new`: a directory to begin a language of your own in.
+//! `spanwise new`: writes a small working project: a domain file with comments, examples, a configuration, a page of next
+//! steps.
 //!
-//! A name comes in, a small working project goes out: a domain file with comments, examples, a configuration, a page of
-//! next steps. The texts are files in this binary; nothing is fetched.
+//! The texts are embedded in the binary; nothing is downloaded.
 
 use super::make_directory;
 use crate::output::{Status, WrongCall};
@@ -14,15 +14,15 @@ use std::path::{Path, PathBuf};
 
 /// Begin a language of your own: a directory with a domain file, examples and a configuration.
 ///
-/// The last part of DIR is the name of the domain. What is written works as it is: it can be checked, trained and
-/// asked at once, and every part has a comment that says how to change it. A directory that holds anything is refused.
+/// The last part of DIR is the name of the domain. The project works as it is: `check`, `train` and `parse` run at once, and
+/// comments explain how to change every part. A directory that is not empty is refused.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  spanwise new my-domain\n  spanwise new projects/maps --from geo")]
 pub(crate) struct Args {
     /// The directory to make; its last part is the name of the domain
     #[arg(value_name = "DIR")]
     directory: PathBuf,
-    /// What to begin with: lamps and fans, or a copy of a built-in domain
+    /// The domain to begin with: lamps and fans (home), or a copy of a built-in domain
     #[arg(long, value_enum, default_value_t = Origin::Home)]
     from: Origin,
 }

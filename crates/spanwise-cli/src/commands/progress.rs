@@ -1,16 +1,14 @@
-//! What a person sees of a run while it trains: a bar, and a line for every epoch.
-//!
-//! Events of the training room come in, lines on standard error go out; results are not its business.
+//! Shows the progress of training on standard error: a bar, and a line for every epoch.
 
-use crate::output::say;
-use indicatif::{ProgressBar, ProgressStyle};
+use crate::output::{progress_bar, say};
+use indicatif::ProgressBar;
 use spanwise_train::{EpochRow, Event, LeftOut};
 use std::time::Instant;
 
-/// What a person sees while it runs.
+/// The progress of one run.
 pub(super) struct Shown {
     bar: ProgressBar,
-    /// Whether there is a line for every epoch.
+    /// Whether every epoch prints a line.
     lines: bool,
     dev: String,
     derivable: String,
@@ -18,15 +16,13 @@ pub(super) struct Shown {
 }
 
 impl Shown {
-    /// With `lines`, every epoch leaves a line; without, there is nothing but the bar.
+    /// With `lines`, every epoch prints a line; without, there is only the bar.
     pub(super) fn new(lines: bool) -> Self {
-        let bar = ProgressBar::new(0);
-        let style = ProgressStyle::with_template("{prefix} {bar:30} {percent:>3} % {msg}");
-        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        let bar = progress_bar(0, "{prefix} {bar:30} {percent:>3} % {msg}");
         Self { bar, lines, dev: String::new(), derivable: String::new(), started: Instant::now() }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub(super) fn finish(&self) {
         self.bar.finish_and_clear();
     }
@@ -37,7 +33,7 @@ impl Shown {
         }
     }
 
-    /// Shows what training tells.
+    /// Shows an event of training.
     pub(super) fn event(&mut self, event: &Event<'_>) {
         match event {
             Event::Data { n_train, left_out, n_dev, n_trained } => {

@@ -1,14 +1,13 @@
-//! `spanwise train`: from examples to a model directory.
+//! `spanwise train`: trains a model from examples.
 
 use super::progress::Shown;
-use crate::output::{Status, WrongCall, percent};
+use crate::output::{Status, WrongCall, percent, progress_bar};
 use crate::signals;
 use anyhow::Result;
-use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 use spanwise_domains::load::LoadError;
 use spanwise_nn::hub;
-use spanwise_train::config::COMPACT;
+use spanwise_train::config::{COMPACT, preset_names};
 use spanwise_train::{Config, ConfigError, TrainError, train};
 use std::io::{self, Write};
 use std::ops::ControlFlow;
@@ -17,29 +16,27 @@ use std::time::Instant;
 
 /// Train a parser from utterances with programs.
 ///
-/// CONFIG is a preset (geo-iid, geo-template, geo-length, scan-iid, scan-right, scan-around-right, clevr-iid,
-/// clevr-closure) or a TOML file of your own that names a domain and a file of examples. The output directory becomes a
-/// model for `eval` and `parse`; it also holds the configuration, `metrics.jsonl`, learning curves as SVG and a
-/// checkpoint after every epoch, from which --resume continues to the same result, and the files that the command of
-/// the domain's executor names. Ctrl-C stops at any time and loses at most the current epoch.
+/// The output directory becomes a model for `eval`, `parse` and `serve`. It also holds the configuration, `metrics.jsonl`,
+/// learning curves as SVG, a checkpoint after every epoch, from which --resume continues to the same result, and the files
+/// that the command of the domain's executor names. Ctrl-C stops at any time and loses at most the current epoch.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  spanwise train scan-right --data data --out runs/scan\n  \
     spanwise train geo-template --data data --encoder encoders/all-MiniLM-L6-v2 --out runs/geo --seed 2\n  \
     spanwise train my.toml --out runs/mine --set training.epochs=20 --set model.lexicon=names\n  \
     spanwise train my.toml --out runs/mine --resume")]
 pub(crate) struct Args {
-    /// A preset or a TOML file
+    #[arg(help = config_help())]
     config: String,
     /// The directory of the run and the model
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Where relative paths of data files start [default: the folder of the TOML file, or here for presets]
+    /// Where relative paths of data files start [default: the directory of the TOML file, or this one for presets]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
     /// `compact`, a directory with weights, or a name on the hub
     #[arg(long, value_name = "ENCODER")]
     encoder: Option<String>,
-    /// Decides every random choice
+    /// The seed of all random choices [default: that of the configuration]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     /// Change a setting of the configuration; may be repeated
@@ -48,12 +45,20 @@ pub(crate) struct Args {
     /// Continue the run in --out after its last whole epoch
     #[arg(long)]
     resume: bool,
-    /// A few examples and two epochs with the compact encoder: does it run at all?
+    /// Train on at most 100 examples for two epochs with the compact encoder, to see that everything runs
     #[arg(long)]
     quick: bool,
     /// Print one JSON object at the end instead of text
     #[arg(long)]
     json: bool,
+}
+
+fn config_help() -> String {
+    let presets: Vec<&str> = preset_names().collect();
+    format!(
+        "A TOML file that names a domain and a file of examples, or a preset of the paper's splits: {}",
+        presets.join(", ")
+    )
 }
 
 pub(crate) fn run(args: &Args) -> Result<Status> {
@@ -121,11 +126,9 @@ fn wrong_config(error: ConfigError) -> anyhow::Error {
     WrongCall(error.to_string()).into()
 }
 
-/// The directory of an encoder, fetched if need be.
+/// The directory of an encoder, which is downloaded where it has to be.
 pub(crate) fn find_encoder(name: &str) -> Result<PathBuf> {
-    let bar = ProgressBar::new(0);
-    let style = ProgressStyle::with_template("{msg} {bar:30} {bytes}/{total_bytes} {eta}");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let bar = progress_bar(0, "{msg} {bar:30} {bytes}/{total_bytes} {eta}");
     let found = hub::resolve(name, &mut |progress| {
         bar.set_message(progress.file);
         bar.set_length(progress.total);

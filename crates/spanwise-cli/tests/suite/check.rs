@@ -19,7 +19,7 @@ fn a_good_domain_is_described_in_one_line() {
     let outcome = sandbox.run(["check", "lamps.toml"]).exits(0);
     assert_eq!(outcome.stderr, "");
     outcome
-        .prints(["domain lamps: 2 types, 3 predicates, 2 entities in 1 classes", "the domain file is fine"]);
+        .prints(["domain lamps: 2 types, 3 predicates, 2 entities in 1 classes", "the domain file is valid"]);
 }
 
 #[test]
@@ -30,7 +30,7 @@ fn the_built_in_domains_are_fine() {
         sandbox
             .run(["check", name])
             .exits(0)
-            .prints([&format!("domain {name}: ")[..], "the domain file is fine"]);
+            .prints([&format!("domain {name}: ")[..], "the domain file is valid"]);
     }
 }
 

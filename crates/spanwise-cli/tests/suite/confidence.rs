@@ -1,25 +1,12 @@
-//! Probabilities a user can act on: `--abstain-below`, `--out-of-domain`, and `spanwise calibrate`.
+//! Calibrated confidence: `--abstain-below`, `--out-of-domain`, and `spanwise calibrate`.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use crate::common::{Sandbox, json_lines};
+use crate::common::{Sandbox, json_lines, lamps};
 use serde_json::{Value, json};
 use std::path::Path;
-use std::sync::OnceLock;
 
 const OUT_OF_DOMAIN: &str = include_str!("../data/out_of_domain.txt");
-
-/// A model of lamps, trained once for all tests here.
-fn lamps() -> &'static str {
-    static MODEL: OnceLock<String> = OnceLock::new();
-    MODEL.get_or_init(|| {
-        let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("confidence-lamps");
-        let _ = std::fs::remove_dir_all(&out);
-        let out = out.to_str().unwrap().to_owned();
-        Sandbox::with_toy().run(["train", "run.toml", "--out", &out]).exits(0);
-        out
-    })
-}
 
 /// A copy of the model as it was written before models had a confidence.
 fn old_model(sandbox: &Sandbox) {
@@ -178,7 +165,7 @@ fn calibrate_gives_an_old_model_what_training_gives_a_new_one() {
     sandbox
         .run(["calibrate", "new", "dev.jsonl"])
         .exits(0)
-        .prints(["calibration error", "words to compare with"]);
+        .prints(["calibration error", "prototypes of words"]);
     assert_eq!(confidence("new/model.json"), trained["confidence"]);
     assert!(sandbox.bytes("new/weights.safetensors") == bytes);
 }

@@ -125,7 +125,7 @@ fn outputs_that_cannot_be_written_are_named_and_nothing_is_left_behind() {
     sandbox
         .run(["data", "import", "scan", "t.txt", "t.txt", "--out", "t.txt"])
         .exits(1)
-        .says(["the folder t.txt"]);
+        .says(["the directory t.txt"]);
     assert_eq!(sandbox.names("."), ["t.txt"]);
     sandbox.run(["data", "import", "scan", "t.txt", "--out", "/dev/null"]).exits(0);
     sandbox.run(["data", "import", "scan", "t.txt"]).exits(2).says(["--out"]);

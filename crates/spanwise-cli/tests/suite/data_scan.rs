@@ -117,7 +117,7 @@ fn an_output_folder_that_cannot_be_is_an_error_and_nothing_is_left_behind() {
         sandbox
             .run(["data", "scan", "--out", out, "--split", "none"])
             .exits(1)
-            .says(["cannot make the folder", out]);
+            .says(["cannot make the directory", out]);
     }
     assert_eq!((sandbox.names("."), sandbox.read("file").as_str()), (vec!["file".to_owned()], "mine"));
 }

@@ -215,7 +215,10 @@ fn an_output_folder_that_is_a_file_is_an_error() {
     let sandbox = Sandbox::new();
     sandbox.write("d.jsonl", forty());
     sandbox.write("o", "mine");
-    sandbox.run(["data", "split", "d.jsonl", "--by", "random", "--out", "o"]).exits(1).says(["the folder o"]);
+    sandbox
+        .run(["data", "split", "d.jsonl", "--by", "random", "--out", "o"])
+        .exits(1)
+        .says(["the directory o"]);
     assert_eq!(
         (sandbox.names("."), sandbox.read("o").as_str()),
         (vec!["d.jsonl".into(), "o".into()], "mine")

@@ -3,21 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![cfg(unix)]
 
-use crate::common::{Outcome, Sandbox, example, interrupt, json_lines, scan_examples, wait};
+use crate::common::{Outcome, Sandbox, example, interrupt, json_lines, lamps, scan, scan_examples, wait};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::sync::OnceLock;
-
-fn lamps() -> &'static str {
-    static MODEL: OnceLock<String> = OnceLock::new();
-    MODEL.get_or_init(|| Sandbox::with_toy().trained("eval-parse-lamps"))
-}
-
-fn scan() -> &'static str {
-    static MODEL: OnceLock<String> = OnceLock::new();
-    MODEL.get_or_init(|| Sandbox::with_scan().trained("eval-parse-scan"))
-}
 
 fn check_fields(reply: &Value) {
     for field in
@@ -104,18 +93,18 @@ fn eval_gives_every_number_of_the_contract_and_they_fit_together() {
 }
 
 #[test]
-fn eval_shows_people_a_table() {
+fn eval_prints_a_human_readable_table() {
     let sandbox = Sandbox::with_toy();
     let outcome = sandbox.run(["eval", lamps(), "train.jsonl", "dev.jsonl"]).exits(0);
     outcome.prints(["exact match", "100.0 %", "39 utterances", "risk at 95 %", "calibration error"]);
     let limited = sandbox.run(["eval", lamps(), "train.jsonl", "--limit", "5", "--json"]).exits(0).json();
     assert_eq!(limited["n"], 5);
-    // Lamps have no executor: nothing can be said about denotations.
+    // Lamps have no executor, so there are no denotations to compare.
     assert!(limited["denotation"].is_null() && limited["n_denotation"] == 0);
 }
 
 #[test]
-fn eval_refuses_data_that_says_nothing() {
+fn eval_refuses_data_without_anything_to_compare_with() {
     let sandbox = Sandbox::with_toy();
     sandbox.write("empty.jsonl", "");
     sandbox.write("text.jsonl", "turn on the hall lamp\n");
@@ -145,7 +134,7 @@ fn a_model_that_is_not_there_is_named_with_the_way_to_get_one() {
 }
 
 #[test]
-fn parse_explains_a_program_to_people() {
+fn parse_prints_a_human_readable_explanation() {
     let sandbox = Sandbox::new();
     let outcome = sandbox.run(["parse", scan(), "walk left twice", "--k", "2"]).exits(0);
     let outcome = outcome.prints(["walk left twice", "i_twice ( i_walk ( i_left ) )", "probability"]);
@@ -189,7 +178,7 @@ fn parse_gives_every_field_of_the_contract() {
     }
     assert_eq!(tokens[4]["constant"], "lamp('hall')");
     assert_eq!(tokens[4]["span"], json!([4, 5]));
-    // Which word says the other constant is for the model to find; the rest say nothing.
+    // The model decides which word is aligned to the other constant; the rest are null words.
     assert!(tokens.iter().any(|token| token["constant"] == "blink"));
     assert!(tokens.iter().any(|token| token["constant"].is_null()));
 }

@@ -30,8 +30,8 @@ for line in sys.stdin:
     print(json.dumps(reply), flush=True)
 "#;
 
-/// A folder `sub` with a domain whose executor lies beside it.
-fn room_with_executor(command: &str) -> Sandbox {
+/// A directory `sub` with a domain and its executor.
+fn sandbox_with_executor(command: &str) -> Sandbox {
     let sandbox = Sandbox::new();
     let executor = format!("[executor]\ncommand = {command}\ntimeout_seconds = 20\n");
     sandbox.write("sub/domain.toml", format!("{TINY}{executor}"));
@@ -46,7 +46,7 @@ fn an_executor_is_found_beside_its_domain_file_wherever_the_command_runs() {
     if no_python() {
         return;
     }
-    let sandbox = room_with_executor(PYTHON);
+    let sandbox = sandbox_with_executor(PYTHON);
     assert_eq!(sandbox.run(["exec", "sub/domain.toml", "x", "f(x)"]).exits(0).stdout, "x\nf(x)\n");
     let absolute = sandbox.path("sub/domain.toml");
     assert_eq!(sandbox.run(["exec", absolute.to_str().unwrap(), "x"]).exits(0).stdout, "x\n");
@@ -62,7 +62,7 @@ fn a_script_with_a_relative_path_is_started_in_the_folder_of_the_domain_file() {
     if no_python() {
         return;
     }
-    let sandbox = room_with_executor(r#"["./run.py"]"#);
+    let sandbox = sandbox_with_executor(r#"["./run.py"]"#);
     sandbox.write("sub/run.py", format!("#!/usr/bin/env python3\n{SCRIPT}"));
     sandbox.run(["exec", "sub/domain.toml", "x"]).exits(1).says(["`./run.py`", "make the file executable"]);
     let executable = std::fs::Permissions::from_mode(0o755);
@@ -75,7 +75,7 @@ fn an_executor_that_dies_fails_its_program_and_is_started_again() {
     if no_python() {
         return;
     }
-    let sandbox = room_with_executor(PYTHON);
+    let sandbox = sandbox_with_executor(PYTHON);
     let lines = ["x", "f(die)", "f(x)"].map(|program| json!({ "program": program }).to_string() + "\n");
     let outcome = sandbox.feed(["exec", "sub/domain.toml"], lines.concat()).exits(1);
     let replies = outcome.replies();
@@ -92,7 +92,7 @@ fn what_executors_say_is_passed_on() {
     if no_python() {
         return;
     }
-    let sandbox = room_with_executor(PYTHON);
+    let sandbox = sandbox_with_executor(PYTHON);
     sandbox.run(["exec", "sub/domain.toml", "f(no)"]).exits(1).says(["no such thing"]);
     sandbox
         .run(["exec", "sub/domain.toml", "f(nonsense)"])
@@ -109,14 +109,14 @@ fn an_executor_that_hangs_is_stopped_after_its_time() {
     if no_python() {
         return;
     }
-    let sandbox = room_with_executor(PYTHON);
+    let sandbox = sandbox_with_executor(PYTHON);
     sandbox.write("sub/domain.toml", sandbox.read("sub/domain.toml").replace("= 20", "= 0.5"));
     sandbox.run(["exec", "sub/domain.toml", "f(hang)"]).exits(1).says(["gave no answer within 500ms"]);
 }
 
 #[test]
 fn an_executor_that_is_not_there_is_named() {
-    let sandbox = room_with_executor(r#"["no-such-program", "run.py"]"#);
+    let sandbox = sandbox_with_executor(r#"["no-such-program", "run.py"]"#);
     sandbox
         .run(["exec", "sub/domain.toml", "x"])
         .exits(1)
@@ -194,7 +194,7 @@ fn an_interrupt_stops_an_executor_that_hangs() {
     if no_python() {
         return;
     }
-    let sandbox = room_with_executor(PYTHON);
+    let sandbox = sandbox_with_executor(PYTHON);
     let hang = "import os, time\nopen('pid.part', 'w').write(str(os.getpid()))\n\
         os.rename('pid.part', 'pid')\ntime.sleep(60)\n";
     sandbox.write("sub/run.py", hang);

@@ -2,19 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use crate::common::Sandbox;
-use std::sync::OnceLock;
-
-/// Trained once for all tests here.
-fn lamps() -> &'static str {
-    static MODEL: OnceLock<String> = OnceLock::new();
-    MODEL.get_or_init(|| {
-        let out = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("explain-lamps");
-        let _ = std::fs::remove_dir_all(&out);
-        Sandbox::with_toy().run(["train", "run.toml", "--out", out.to_str().unwrap()]).exits(0);
-        out.to_str().unwrap().to_owned()
-    })
-}
+use crate::common::{Sandbox, lamps};
 
 const TEXT: &str = "blink the hall lamp";
 
@@ -32,7 +20,7 @@ fn the_tree_is_drawn_over_the_words_and_outlined() {
 }
 
 #[test]
-fn colors_come_when_asked_for_and_width_from_the_environment() {
+fn colors_are_printed_on_request_and_the_width_is_that_of_the_environment() {
     let sandbox = Sandbox::new();
     let plain = sandbox.call(["explain", lamps(), TEXT]).env("COLUMNS", "150").run().exits(0).stdout;
     let colored = sandbox.run(["explain", lamps(), TEXT, "--color", "always"]).exits(0).stdout;

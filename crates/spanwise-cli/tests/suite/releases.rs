@@ -1,4 +1,4 @@
-//! The commands on the real releases, where they are there: the paper's files come out, line by line.
+//! The commands on the original releases, where those are available: importing them gives the paper's files, line by line.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

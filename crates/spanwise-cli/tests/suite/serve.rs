@@ -1,26 +1,15 @@
 //! `spanwise serve` with two small models: one of lamps, one of SCAN with its executor. What HTTP itself does is tested in
-//! the server's own sandbox; here it is the real parser that answers.
+//! the server's own crate; these tests use the real parser.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![cfg(unix)]
 
-use crate::common::{Sandbox, signal, wait};
+use crate::common::{Sandbox, lamps, scan, signal, wait};
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::process::Child;
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
-
-fn lamps() -> &'static str {
-    static MODEL: OnceLock<String> = OnceLock::new();
-    MODEL.get_or_init(|| Sandbox::with_toy().trained("serve-lamps"))
-}
-
-fn scan() -> &'static str {
-    static MODEL: OnceLock<String> = OnceLock::new();
-    MODEL.get_or_init(|| Sandbox::with_scan().trained("serve-scan"))
-}
 
 /// A server that is ready.
 struct Server {
@@ -57,7 +46,7 @@ impl Server {
 
     fn send(&self, method: &str, path: &str, body: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.addr).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         let length = body.len();
         let head = format!("{method} {path} HTTP/1.1\r\nHost: t\r\nConnection: close\r\n");
         write!(stream, "{head}Content-Length: {length}\r\n\r\n{body}").unwrap();

@@ -1,17 +1,14 @@
-//! `spanwise completions` and `spanwise man`: what shells and `man` are told is what the commands are.
+//! `spanwise completions` and `spanwise man`: shells and `man` know every command.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use crate::common::Sandbox;
+use crate::common::{Sandbox, subcommands};
 use std::collections::BTreeSet;
 
 /// The commands that `--help` lists.
 fn commands(sandbox: &Sandbox) -> BTreeSet<String> {
     let help = sandbox.run(["--help"]).exits(0).stdout;
-    let list = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap().to_owned();
-    let is_entry = |line: &&str| line.starts_with("  ") && !line.starts_with("   ");
-    let names = list.lines().filter(is_entry).filter_map(|line| line.split_whitespace().next());
-    let names: BTreeSet<String> = names.filter(|name| *name != "help").map(str::to_owned).collect();
+    let names: BTreeSet<String> = subcommands(&help).into_iter().collect();
     assert!(names.contains("demo") && names.len() > 10, "{names:?}");
     names
 }
@@ -64,5 +61,5 @@ fn every_command_has_a_manual_page() {
     let page = sandbox.read("man1/spanwise-data-import-geo.1");
     assert!(page.contains(".TH SPANWISE-DATA-IMPORT-GEO 1") && page.contains("Example"), "{page}");
     sandbox.write("file", "");
-    sandbox.run(["man", "--out", "file"]).exits(1).says(["cannot make the folder file"]);
+    sandbox.run(["man", "--out", "file"]).exits(1).says(["cannot make the directory file"]);
 }

@@ -104,7 +104,7 @@ fn an_endless_domain_or_context_is_refused() {
 }
 
 #[test]
-fn standard_output_as_output_file_leaves_room_for_what_is_printed_after() {
+fn standard_output_as_output_file_keeps_what_is_printed_before_and_after() {
     let sandbox = Sandbox::new();
     sandbox.write("t.txt", GOOD_SCAN);
     let spanwise = env!("CARGO_BIN_EXE_spanwise");

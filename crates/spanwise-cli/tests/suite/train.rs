@@ -1,22 +1,22 @@
-//! `spanwise train`: runs that repeat, runs that were stopped, and everything that can be wrong with one.
+//! `spanwise train`: reproducible runs, interrupted runs, and errors.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![cfg(unix)]
 
-use crate::common::{Sandbox, example, interrupt, releases, signal, skipped, wait};
+use crate::common::{Sandbox, example, interrupt, lamps, releases, signal, skipped, wait};
 use std::path::Path;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
-/// What two equal runs have in common; `model.json` holds the hash of the weights.
+/// The files of a run that are the same whenever it is repeated; `model.json` holds the hash of the weights. `out` is in
+/// the sandbox, or an absolute path.
 fn result(sandbox: &Sandbox, out: &str) -> [Vec<u8>; 2] {
     ["metrics.jsonl", "model.json"].map(|file| sandbox.bytes(&format!("{out}/{file}")))
 }
 
-/// A run of the toy, undisturbed.
+/// The result of the toy run without interruption.
 fn undisturbed(sandbox: &Sandbox) -> [Vec<u8>; 2] {
-    sandbox.run(["train", "run.toml", "--out", "whole"]).exits(0);
-    result(sandbox, "whole")
+    result(sandbox, lamps())
 }
 
 fn start(sandbox: &Sandbox) -> Child {
@@ -50,22 +50,19 @@ fn the_same_seed_gives_the_same_bytes_and_another_seed_others() {
 #[test]
 fn a_run_learns_its_examples_and_parses_names_it_never_saw() {
     let sandbox = Sandbox::with_toy();
-    sandbox.run(["train", "run.toml", "--out", "m", "--json"]).exits(0);
-    let report = sandbox.run(["eval", "m", "train.jsonl", "--json"]).exits(0).json();
+    let report = sandbox.run(["eval", lamps(), "train.jsonl", "--json"]).exits(0).json();
     assert_eq!(report["exact_match"], 100.0);
     assert_eq!(report["no_parse"], 0.0);
     // Neither the name nor its other name is in any training example.
     for (said, name) in [("cellar", "cellar"), ("spare room", "guest room")] {
         assert!(!sandbox.read("train.jsonl").contains(said));
         let reply =
-            sandbox.run(["parse", "m", "--json", &format!("turn off the {said} lamp")]).exits(0).json();
+            sandbox.run(["parse", lamps(), "--json", &format!("turn off the {said} lamp")]).exits(0).json();
         assert_eq!(reply["program"], format!("do(off(lamp('{name}')))"));
     }
-    // The model is whole without the files it came from.
-    for file in ["lamps.toml", "lamps.tsv", "train.jsonl"] {
-        std::fs::remove_file(sandbox.path(file)).unwrap();
-    }
-    sandbox.run(["parse", "m", "turn on the hall lamp"]).exits(0).prints(["do(on(lamp('hall')))"]);
+    // The model is complete without the files it was trained from, which are gone.
+    let empty = Sandbox::new();
+    empty.run(["parse", lamps(), "turn on the hall lamp"]).exits(0).prints(["do(on(lamp('hall')))"]);
 }
 
 #[test]
@@ -159,14 +156,14 @@ fn a_full_disk_leaves_the_checkpoint_before_it() {
     assert!(before.len() > 100_000);
     // As a run leaves it that is killed while it writes.
     sandbox.write("run/.spanwise.1.1.tmp", "half a file");
-    // Files end after 16 to 32 KiB: sandbox for the small ones, not for a checkpoint.
+    // Files end after 16 to 32 KiB: enough for the small ones, too little for a checkpoint.
     let limited = "trap '' XFSZ; ulimit -f 32; exec \"$SPANWISE\" train run.toml --out run --resume";
     sandbox.shell(limited).run().exits(1).says(["cannot write run/checkpoint.safetensors", "File too large"]);
     assert!(before == sandbox.bytes("run/checkpoint.safetensors"));
     sandbox.run(["train", "run.toml", "--out", "run", "--resume"]).exits(0);
     assert!(whole == result(&sandbox, "run"));
     // No temporary files stay.
-    assert_eq!(sandbox.names("run"), sandbox.names("whole"));
+    assert_eq!(sandbox.names("run"), sandbox.names(lamps()));
 }
 
 #[test]
@@ -217,9 +214,21 @@ fn an_output_that_cannot_be_written_is_named() {
 }
 
 #[test]
-fn a_configuration_that_does_not_exist_is_answered_with_those_that_do() {
+fn help_and_the_error_for_an_unknown_preset_list_the_same_presets() {
+    let sandbox = Sandbox::new();
+    let error = sandbox.run(["train", "geo-ood", "--out", "m"]).exits(2).stderr;
+    let presets: Vec<&str> = error.trim().split("the presets are ").nth(1).unwrap().split(", ").collect();
+    assert!(presets.contains(&"geo-iid") && presets.contains(&"clevr-closure"), "{error}");
+    let help = sandbox.run(["train", "--help"]).exits(0).stdout;
+    for preset in presets {
+        assert!(help.contains(preset), "{preset} is not in the help:\n{help}");
+    }
+}
+
+#[test]
+fn a_configuration_that_is_missing_or_invalid_is_named() {
     let sandbox = Sandbox::with_toy();
-    sandbox.run(["train", "geo-ood", "--out", "m"]).exits(2).says(["`geo-ood`", "geo-iid", "clevr-closure"]);
+    sandbox.run(["train", "geo-ood", "--out", "m"]).exits(2).says(["`geo-ood`"]);
     sandbox.run(["train", "nowhere.toml", "--out", "m"]).exits(2).says(["`nowhere.toml`"]);
     sandbox.write("bad.toml", "domain = [\n");
     sandbox.run(["train", "bad.toml", "--out", "m"]).exits(2).says(["bad.toml", "line 1"]);
@@ -284,7 +293,7 @@ fn data_that_cannot_be_learned_from_is_named() {
     check("nonsense\n", 1, ["train.jsonl:1", "not valid JSON"]);
     check("{\"utterance\": \"light the hall\"}\n", 1, ["train.jsonl: example 1", "no program"]);
     check(&example("light the hall", "do(on("), 1, ["train.jsonl: example 1", "error: "]);
-    // Well-typed, but `off` stands for words that are not there.
+    // Well-typed, but no word is aligned to `off`.
     check(
         &example("hall", "do(both(on(lamp('hall')), off(lamp('desk'))))"),
         1,

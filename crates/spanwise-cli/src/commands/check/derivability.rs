@@ -1,7 +1,6 @@
-//! The part of the linter that asks the charts: which programs can be derived at all, setting by setting.
+//! Counts the programs that some tree over the words derives, for each setting of the chart.
 
-use crate::output::{Columns, percent, shorten};
-use indicatif::{ProgressBar, ProgressStyle};
+use crate::output::{Columns, percent, progress_bar, shorten};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use spanwise_chart::derivable::{Derivability, PREDICATE_PLACEMENTS, SETTINGS};
@@ -13,7 +12,7 @@ use std::collections::BTreeMap;
 /// Failing examples that are printed for each placement.
 const SHOWN: usize = 3;
 
-/// What the charts found for one placement.
+/// The counts for one placement.
 pub(super) struct Findings {
     placement: &'static str,
     programs: usize,
@@ -23,12 +22,10 @@ pub(super) struct Findings {
     failures: Vec<(String, String, String)>,
 }
 
-/// Asks for every example with a program. Runs on all cores.
+/// Builds the charts of every example with a program, on all cores.
 pub(super) fn examine(domain: &Domain, examples: &[Example]) -> Vec<Findings> {
-    let bar = ProgressBar::new((examples.len() * PREDICATE_PLACEMENTS.len()) as u64).with_style(
-        ProgressStyle::with_template("derivability {bar:30} {pos}/{len}, {eta} left")
-            .expect("the template is fixed and valid"),
-    );
+    let n = examples.len() * PREDICATE_PLACEMENTS.len();
+    let bar = progress_bar(n, "derivability {bar:30} {pos}/{len}, {eta} left");
     let found = PREDICATE_PLACEMENTS.iter().map(|&(name, placement)| {
         let derivability = Derivability::new(domain, placement);
         let outcomes: Vec<_> = examples

@@ -1,10 +1,9 @@
-//! `spanwise data annotate`: gold trees from programs.
+//! `spanwise data annotate`: derives gold trees from programs.
 
 use super::{read_examples, wrong_file};
 use crate::commands::{domain_help, load, read_text, tokenizer};
-use crate::output::{Columns, percent, say};
+use crate::output::{Columns, percent, progress_bar, say};
 use anyhow::Result;
-use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use spanwise_domains::data::{self, Example, write_atomic, write_examples};
@@ -16,11 +15,11 @@ use spanwise_lang::{Annotation, Domain};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Make gold trees from programs: which words say which constant.
+/// Make gold trees from programs: which words are aligned to which constant.
 ///
-/// Phrases say where each constant may stand, the program says which of these places fit together. Examples for which
-/// more than one reading is left are left out, and counted. The result can be trained from: `--set data.trees=FILE
-/// --set training.objective=gold-trees`.
+/// Phrases give the words that each constant can be aligned to, and the program decides which of these alignments fit
+/// together. Examples with more than one possible tree are left out and counted. A parser can be trained on the result with
+/// `--set data.trees=FILE --set training.objective=gold-trees`.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  spanwise data annotate geo train.jsonl --out trees.jsonl\n  \
     spanwise data annotate my-domain.toml train.jsonl --phrases phrases.toml --out trees.jsonl\n  \
@@ -40,7 +39,7 @@ pub(crate) struct Args {
     /// Compare with other gold trees of the same utterances
     #[arg(long, value_name = "FILE", num_args = 1..)]
     compare: Vec<PathBuf>,
-    /// A folder with the tokenizer (tokenizer.json or vocab.txt) whose word-pieces the other trees count; without it,
+    /// A directory with the tokenizer (tokenizer.json or vocab.txt) whose word-pieces the other trees count; without it,
     /// trees are compared where every word is one piece
     #[arg(long, value_name = "DIR", requires = "compare")]
     pieces: Option<PathBuf>,
@@ -55,13 +54,13 @@ pub(crate) struct Args {
 /// A name, and whether an annotation is of that kind.
 type AnnotationKind = (&'static str, fn(&Annotated) -> bool);
 
-/// Annotations that are worth a line of their own in the report.
+/// The kinds of annotations that the report counts.
 const KINDS: [AnnotationKind; 2] = [
-    ("with a constant that goes without saying", Annotated::has_unsaid),
+    ("with an implicit constant", Annotated::has_unsaid),
     ("with free brackets", |annotated| annotated.n_trees > 1.0),
 ];
 
-/// What became of some examples, in their order.
+/// The annotated examples and the omitted ones, in the order of the data.
 struct Outcome {
     annotated: Vec<(Example, Annotated)>,
     omissions: Vec<Omission>,
@@ -105,9 +104,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
 /// Annotates on all cores.
 fn annotate(domain: &Domain, annotation: &Annotation, examples: Vec<Example>) -> Outcome {
     let annotator = Annotator::new(domain, annotation);
-    let bar = ProgressBar::new(examples.len() as u64);
-    let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {per_sec} {eta}");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let bar = progress_bar(examples.len(), "{bar:30} {pos}/{len} {per_sec} {eta}");
     let outcomes: Vec<(Example, Result<Annotated, Omission>)> = examples
         .into_par_iter()
         .map(|example| {
@@ -130,7 +127,7 @@ fn annotate(domain: &Domain, annotation: &Annotation, examples: Vec<Example>) ->
 fn write(path: &Path, outcome: &Outcome) -> Result<()> {
     if outcome.annotated.is_empty() {
         anyhow::bail!(
-            "no example could be annotated, so {} is not written (hint: `--verbose` says why, \
+            "no example could be annotated, so {} is not written (hint: `--verbose` lists the reasons, \
              `--phrases` adds phrases)",
             path.display()
         );

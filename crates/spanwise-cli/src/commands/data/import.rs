@@ -1,4 +1,4 @@
-//! `spanwise data import`: the original releases.
+//! `spanwise data import`: converts the original releases of data sets.
 
 use super::write_files;
 use crate::commands::{make_directory, read_text};
@@ -34,7 +34,7 @@ enum Command {
         corpus: PathBuf,
         /// The ids of the 600 train examples, one a line
         train_ids: PathBuf,
-        /// The folder to write to
+        /// The directory to write to
         #[arg(long, value_name = "DIR")]
         out: PathBuf,
     },
@@ -62,7 +62,7 @@ enum Command {
         file: PathBuf,
         /// The test file
         test: Option<PathBuf>,
-        /// The file to write; with a test file, the folder
+        /// The file to write; with a test file, the directory
         #[arg(long, value_name = "PATH")]
         out: PathBuf,
     },
@@ -83,7 +83,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             write_files(vec![(out.clone(), examples)])
         }
         Command::Scan { file, test: Some(test), out } => {
-            // Both are there before anything is said about what is in them.
+            // A missing file is reported before any error of content.
             let texts = (read(file)?, read(test)?);
             let train = scan(&texts.0).map_err(|error| about(file, error))?;
             let test = scan(&texts.1).map_err(|error| about(test, error))?;

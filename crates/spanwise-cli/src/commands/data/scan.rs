@@ -1,4 +1,4 @@
-//! `spanwise data scan`: SCAN from its grammar.
+//! `spanwise data scan`: generates SCAN from its grammar.
 
 use super::write_files;
 use crate::commands::make_directory;
@@ -17,16 +17,22 @@ use std::path::PathBuf;
 #[command(after_help = "Examples:\n  spanwise data scan --out data/scan\n  \
     spanwise data scan --out data/scan --split right,length")]
 pub(crate) struct Args {
-    /// The folder to write to
+    /// The directory to write to
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Splits to write: simple, length, right, around_right, opposite_right, jump_around_right, addprim_jump,
-    /// addprim_turn_left, all or none
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "all")]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "all", help = split_help())]
     split: Vec<String>,
     /// The seed of the random split `simple`
     #[arg(long, default_value_t = 0)]
     seed: u64,
+}
+
+fn split_names() -> String {
+    Split::ALL.map(Split::name).join(", ")
+}
+
+fn split_help() -> String {
+    format!("Splits to write: {}, all or none", split_names())
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
@@ -60,8 +66,7 @@ fn chosen(names: &[String]) -> Result<Vec<Split>> {
             "add-jump" => vec![Split::AddJump],
             "turn-left" => vec![Split::AddTurnLeft],
             _ => vec![Split::from_name(name).ok_or_else(|| {
-                let known: Vec<_> = Split::ALL.iter().map(|split| split.name()).collect();
-                WrongCall(format!("there is no split `{name}`; the splits are {}", known.join(", ")))
+                WrongCall(format!("there is no split `{name}`; the splits are {}", split_names()))
             })?],
         };
         for split in named {

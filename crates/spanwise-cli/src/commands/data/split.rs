@@ -1,4 +1,4 @@
-//! `spanwise data split`: train, dev and test from any examples.
+//! `spanwise data split`: splits examples into train, dev and test.
 
 use super::{Placed, class_of, read_examples, write_files};
 use crate::commands::{domain, domain_help, make_directory};
@@ -25,7 +25,7 @@ pub(crate) struct Args {
     /// What decides where an example goes
     #[arg(long, value_enum)]
     by: By,
-    /// The folder to write train.jsonl, dev.jsonl and test.jsonl to
+    /// The directory to write train.jsonl, dev.jsonl and test.jsonl to
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     #[arg(long, help = domain_help(), long_help = format!("{}; its entity classes are what templates leave out", domain_help()))]
@@ -36,6 +36,7 @@ pub(crate) struct Args {
     /// Size of dev: a number of examples, or a fraction below 1
     #[arg(long, default_value = "0.1", value_parser = size)]
     dev: Size,
+    /// The seed of all random choices
     #[arg(long, default_value_t = 0)]
     seed: u64,
 }
@@ -89,7 +90,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     write_files(files)
 }
 
-/// What decides about each example, from its program.
+/// The key of each example to split by, from its program.
 fn keys<T>(
     examples: &[Placed],
     domain: Option<&Domain>,

@@ -1,4 +1,4 @@
-//! `spanwise data stats`: what is in a data set.
+//! `spanwise data stats`: describes data sets.
 
 use super::{class_of, wrong_file};
 use crate::commands::{domain, domain_help};

@@ -1,4 +1,4 @@
-//! Utterances of other domains: how many of them a model turns away.
+//! Measures how many out-of-domain utterances a model rejects.
 //!
 //! The file holds one utterance a line, as text or as a JSON object; a line that begins with `# ` names the section that
 //! follows.
@@ -17,10 +17,10 @@ use std::path::Path;
 
 /// Largest file of out-of-domain utterances.
 const MAX_BYTES: u64 = 64 << 20;
-/// The shares of right answers that are to be kept, in percent.
+/// The shares of correct answers that are to be kept, in percent.
 const KEPT: [f64; 2] = [90.0, 95.0];
 
-/// OutOfDomain utterances by section, with the probability of what the model says to them.
+/// Out-of-domain utterances by section, as the confidence of the model in its program for each.
 pub(super) struct OutOfDomain {
     sections: Vec<(String, Vec<f64>)>,
 }

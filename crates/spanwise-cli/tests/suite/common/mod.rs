@@ -1,17 +1,16 @@
-//! A fresh folder for every test, and the `spanwise` binary run inside it.
-
-#![allow(dead_code, reason = "every test file uses its own part of this")]
+//! A fresh directory for every test, the `spanwise` binary run inside it, and the models that tests share.
 
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::{Read, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Nothing here takes so long; what does, hangs.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// A command that takes longer hangs.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A small domain that uses a table beside it. It has no executor.
 pub(crate) const LAMPS: &str = r#"name = "lamps"
@@ -73,7 +72,19 @@ pub(crate) fn scan_examples() -> String {
     text
 }
 
-/// A folder of its own, gone at the end of the test.
+/// A model of the lamps in [`TOY`], trained once. All tests share it and must not change it.
+pub(crate) fn lamps() -> &'static str {
+    static MODEL: OnceLock<String> = OnceLock::new();
+    MODEL.get_or_init(|| Sandbox::with_toy().trained("lamps"))
+}
+
+/// A model of a few commands of SCAN, with its executor, trained once. All tests share it and must not change it.
+pub(crate) fn scan() -> &'static str {
+    static MODEL: OnceLock<String> = OnceLock::new();
+    MODEL.get_or_init(|| Sandbox::with_scan().trained("scan"))
+}
+
+/// A temporary directory that is removed at the end of the test.
 pub(crate) struct Sandbox {
     dir: tempfile::TempDir,
 }
@@ -106,9 +117,8 @@ impl Sandbox {
         sandbox
     }
 
-    /// Trains what `run.toml` says into a folder of this name under the target folder, and gives its path. For models that
-    /// all tests of a file share.
-    pub(crate) fn trained(&self, name: &str) -> String {
+    /// Trains with `run.toml` into a directory of this name under the target directory, and returns its path.
+    fn trained(&self, name: &str) -> String {
         let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         let _ = fs::remove_dir_all(&out);
         self.run(["train", "run.toml", "--out", out.to_str().unwrap()]).exits(0);
@@ -237,7 +247,7 @@ fn drain(mut source: impl Read + Send + 'static) -> thread::JoinHandle<String> {
 
 /// The exit code of a child; a child that hangs is killed and fails the test.
 pub(crate) fn wait(child: &mut Child) -> Option<i32> {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     loop {
         if let Some(status) = child.try_wait().unwrap() {
             return status.code();
@@ -314,6 +324,14 @@ pub(crate) fn json_lines(text: &str) -> Vec<Value> {
 /// One line of data.
 pub(crate) fn example(utterance: &str, program: &str) -> String {
     serde_json::json!({ "utterance": utterance, "program": program }).to_string() + "\n"
+}
+
+/// The subcommands that a help text lists.
+pub(crate) fn subcommands(help: &str) -> Vec<String> {
+    let list = help.split("Commands:\n").nth(1).unwrap_or_default().split("\n\n").next().unwrap_or_default();
+    let is_entry = |line: &&str| line.starts_with("  ") && !line.starts_with("   ");
+    let names = list.lines().filter(is_entry).filter_map(|line| line.split_whitespace().next());
+    names.filter(|name| *name != "help").map(str::to_owned).collect()
 }
 
 /// Presses Ctrl-C. A shell makes what it runs in the background ignore that, and children inherit it: where these tests run

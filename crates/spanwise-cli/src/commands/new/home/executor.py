@@ -1,4 +1,4 @@
-"""Evaluates programs: one JSON object a line comes in, one goes out, until the input ends.
+"""Evaluates programs: reads one JSON object a line, writes one a line, until the input ends.
 
 A request is {"id": 1, "program": "on(lamp(place('hall')))"}, a reply {"id": 1, "denotation": ...} or
 {"id": 1, "error": "why not"}. What is printed besides replies would be taken for one.
