@@ -1,6 +1,5 @@
 //! `spanwise train`: reproducible runs, interrupted runs, and errors.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![cfg(unix)]
 
 use crate::common::{Sandbox, example, interrupt, lamps, releases, signal, skipped, wait};
