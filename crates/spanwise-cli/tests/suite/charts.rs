@@ -1,7 +1,5 @@
 //! What the charts add to the command: derivability in `check`, and `bench chart`.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common::Sandbox;
 
 #[cfg(feature = "geo")]

@@ -1,7 +1,5 @@
 //! `spanwise check` on domain files alone.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common::{LAMPS, Sandbox, TINY};
 
 /// The outcome of checking a file with this text, which must be refused and named.

@@ -1,7 +1,5 @@
 //! `spanwise check` on examples.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common::{Sandbox, TINY, example, no_python};
 use serde_json::json;
 

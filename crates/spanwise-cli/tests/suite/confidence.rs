@@ -1,7 +1,5 @@
 //! Calibrated confidence: `--abstain-below`, `--out-of-domain`, and `spanwise calibrate`.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common::{Sandbox, json_lines, lamps};
 use serde_json::{Value, json};
 use std::path::Path;

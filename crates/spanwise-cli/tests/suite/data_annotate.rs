@@ -1,7 +1,5 @@
 //! `spanwise data annotate`: gold trees out, and what can be done with them.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common::{Sandbox, example};
 use serde_json::{Value, json};
 

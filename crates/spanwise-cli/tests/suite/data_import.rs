@@ -1,7 +1,5 @@
 //! `spanwise data import` on small releases made by hand. The real ones are in `releases.rs`.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common::Sandbox;
 use serde_json::{Value, json};
 

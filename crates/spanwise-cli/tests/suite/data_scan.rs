@@ -1,7 +1,5 @@
 //! `spanwise data scan`: SCAN from its grammar.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common::Sandbox;
 use std::collections::BTreeSet;
 

@@ -1,7 +1,5 @@
 //! `spanwise data split` and `spanwise data stats`.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common::{Sandbox, example};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;

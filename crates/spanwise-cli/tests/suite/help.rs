@@ -1,7 +1,5 @@
 //! `--help`, `--version`, wrong calls, and the wording of errors.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common::{Sandbox, TINY, subcommands};
 use serde_json::json;
 

@@ -1,5 +1,6 @@
-//! Tests of the crate from outside, in one binary: one link instead of many.
+//! Tests of the command from outside, in one binary: linking is slow.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![cfg_attr(
     not(feature = "geo"),
     allow(dead_code, unused_imports, reason = "some tests need the domain geo")

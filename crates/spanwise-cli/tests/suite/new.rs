@@ -1,7 +1,5 @@
 //! `spanwise new`: what it writes works as it is, and it writes over nothing.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common::{Sandbox, no_python};
 
 #[test]

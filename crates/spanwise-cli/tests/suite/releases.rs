@@ -1,7 +1,5 @@
 //! The commands on the original releases, where those are available: importing them gives the paper's files, line by line.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common::{Sandbox, json_lines, releases};
 use serde_json::{Value, json};
 use std::fs::read_to_string;

@@ -1,7 +1,5 @@
 //! `spanwise completions` and `spanwise man`: shells and `man` know every command.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common::{Sandbox, subcommands};
 use std::collections::BTreeSet;
 

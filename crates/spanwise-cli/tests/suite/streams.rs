@@ -1,6 +1,5 @@
 //! Odd files and full devices: an error with its exit code, never a crash.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![cfg(target_os = "linux")]
 
 use crate::common::{LAMPS, Sandbox, example, wait};

@@ -4,7 +4,6 @@
 //! behind one shows lines of its output, in order. Numbers may differ a little (a shorter time, another processor), text
 //! may not; a line `..` stands for lines that are left out.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![cfg(unix)]
 
 use crate::common::{Sandbox, no_curl, no_python};

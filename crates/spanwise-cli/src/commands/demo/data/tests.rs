@@ -1,5 +1,7 @@
 //! The data of the demo is what the demo says it is.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 use super::*;
 use spanwise_chart::derivable::{Derivability, PREDICATE_PLACEMENTS, SETTINGS};
 use spanwise_core::Utterance;
