@@ -232,18 +232,6 @@ impl<'a> Bank<'a> {
         self.known.extend(utterances.into_iter().map(whole));
     }
 
-    /// Number of different fragments.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.fragments.len()
-    }
-
-    /// Whether there is no fragment.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.fragments.is_empty()
-    }
-
     /// Makes up to `n` new examples, fewer when too many draws fail. Each has a derivation under `grammar` with the
     /// leaves that `candidates` allows. No utterance is that of an example, of another new example, or excluded. The same
     /// seed gives the same examples.
