@@ -1,17 +1,17 @@
-//! Typed indices: a `TypeId` cannot be used where a `StateId` is meant.
+//! Typed indices, so that an index into one vector cannot be used for another.
 
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
-/// A number that names one element of an [`IndexVec`].
+/// An index into an [`IndexVec`].
 pub trait Idx: Copy + Eq + Ord + fmt::Debug {
     /// The index of position `raw`.
     ///
     /// # Panics
-    /// When `raw` does not fit; builders check their sizes first.
+    /// When `raw` does not fit the integer type.
     fn from_usize(raw: usize) -> Self;
-    /// The position this index names.
+    /// The position.
     fn index(self) -> usize;
 }
 
@@ -37,6 +37,17 @@ macro_rules! newtype_index {
 }
 
 /// A vector that is indexed by one kind of [`Idx`] only.
+///
+/// ```
+/// use spanwise_core::{IndexVec, newtype_index};
+///
+/// newtype_index! {
+///     pub struct CityId(u16)
+/// }
+/// let mut cities = IndexVec::new();
+/// let austin: CityId = cities.push("austin");
+/// assert_eq!(cities[austin], "austin");
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct IndexVec<I, T> {
     raw: Vec<T>,

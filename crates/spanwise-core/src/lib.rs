@@ -1,7 +1,6 @@
-//! The nouns that every room of Spanwise shares.
+//! Basic types that all crates share: utterances, tokens, spans and typed indices.
 //!
-//! Text comes in; [`Utterance`]s, [`Token`]s and [`Span`]s go out. Nothing here knows a program, a chart or
-//! a tensor. Spans are half-open and always count tokens: word-pieces exist only inside an encoder.
+//! Spans are half-open and count tokens. Word-pieces (sub-word tokens) exist only inside encoders.
 
 mod index;
 mod random;

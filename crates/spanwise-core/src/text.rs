@@ -1,9 +1,17 @@
-//! Utterances as tokens with their place in the text.
+//! Utterances: texts with their tokens, and spans of tokens.
 
 use std::fmt;
 use std::ops::Range;
 
 /// A half-open range `[start, end)` over the tokens of an utterance.
+///
+/// ```
+/// use spanwise_core::Span;
+///
+/// let (whole, part) = (Span::new(0, 4), Span::new(2, 4));
+/// assert!(whole.contains(part) && part.len() == 2);
+/// assert_eq!(part.to_string(), "2..4");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
     /// First token.
@@ -32,7 +40,7 @@ impl Span {
         self.start == self.end
     }
 
-    /// Whether `inner` lies wholly inside this span.
+    /// Whether `inner` lies within this span.
     #[must_use]
     pub const fn contains(self, inner: Self) -> bool {
         self.start <= inner.start && inner.end <= self.end
@@ -61,6 +69,15 @@ pub struct Token {
 }
 
 /// A text with its tokens.
+///
+/// ```
+/// use spanwise_core::{Span, Utterance};
+///
+/// let utterance = Utterance::new("What borders New York?");
+/// let words: Vec<&str> = utterance.tokens().iter().map(|token| token.lower.as_str()).collect();
+/// assert_eq!(words, ["what", "borders", "new", "york", "?"]);
+/// assert_eq!(utterance.slice(Span::new(2, 4)), "New York");
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Utterance {
     text: String,
@@ -69,10 +86,10 @@ pub struct Utterance {
 
 impl Utterance {
     /// Splits `text` into words (runs of letters, digits and underscores, with their combining marks) and
-    /// single punctuation marks; white space and control characters only separate. Linear time.
+    /// single punctuation marks. White space and control characters separate tokens. Cost: linear in the text.
     ///
-    /// The split is at least as fine as that of the BERT family apart from word-pieces, so every word-piece
-    /// lies inside exactly one token.
+    /// The split is at least as fine as the pre-tokenization of the BERT family, so every word-piece lies inside exactly
+    /// one token.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         let text = text.into();
@@ -105,16 +122,16 @@ impl Utterance {
         &self.text
     }
 
-    /// Where each token stands, in characters of the text. Cost: one pass over the text.
+    /// The position of each token in characters of the text. Cost: one pass over the text.
     #[must_use]
     pub fn char_ranges(&self) -> Vec<Range<usize>> {
         let (mut n_chars, mut seen) = (0, 0);
-        let mut place = |byte: usize| {
+        let mut position = |byte: usize| {
             n_chars += self.text[seen..byte].chars().count();
             seen = byte;
             n_chars
         };
-        self.tokens.iter().map(|token| place(token.bytes.start)..place(token.bytes.end)).collect()
+        self.tokens.iter().map(|token| position(token.bytes.start)..position(token.bytes.end)).collect()
     }
 
     /// The tokens in order.
@@ -129,13 +146,13 @@ impl Utterance {
         self.tokens.len()
     }
 
-    /// Whether there is no token at all.
+    /// Whether there is no token.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.tokens.is_empty()
     }
 
-    /// The piece of text that `span` covers, from its first token to its last.
+    /// The text that `span` covers, from its first token to its last.
     #[must_use]
     pub fn slice(&self, span: Span) -> &str {
         if span.is_empty() {
@@ -202,7 +219,7 @@ mod tests {
         }
 
         #[test]
-        fn places_in_characters_cut_out_the_same_words_as_places_in_bytes(text in "\\PC{0,40}") {
+        fn positions_in_characters_and_in_bytes_cover_the_same_words(text in "\\PC{0,40}") {
             let utterance = Utterance::new(text.clone());
             let chars: Vec<char> = text.chars().collect();
             for (token, place) in utterance.tokens().iter().zip(utterance.char_ranges()) {

@@ -1,8 +1,7 @@
-//! Type checking: a program taken apart into the constants it is made of.
+//! Type checking: splits a program into its constants and gives each one a frame and a type.
 //!
-//! The result names every constant with the frame it is used in, so each program has exactly one typing: where
-//! several would do, the one declared first. What cannot be typed comes back as a [`Problem`], the reason as
-//! data.
+//! Every well-typed program has exactly one analysis. If several typings are possible, the one declared first is chosen. The
+//! reason why a program is ill-typed is returned as a [`Problem`].
 
 use crate::diag::closest;
 use crate::domain::{ClassId, ConstantId, Domain, FrameId};
@@ -10,12 +9,11 @@ use crate::states::AccumulatorId;
 use crate::term::{Shape, TermId, Terms};
 use crate::types::TypeId;
 use hashbrown::HashMap;
-use std::fmt;
 
-/// Largest program, in nodes of its tree, that is taken apart.
+/// Largest program that is analyzed, in nodes of its tree.
 const MAX_SIZE: u64 = 1_000_000;
 
-/// A node of an analysed program. Numbers refer to [`Analysis::nodes`].
+/// A node of an analyzed program. Children are indices into [`Analysis::nodes`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Node {
     /// A constant with its arguments, one per slot of the frame.
@@ -24,7 +22,7 @@ pub enum Node {
         constant: ConstantId,
         /// How it is used.
         frame: FrameId,
-        /// What fills its slots.
+        /// The nodes that fill its slots.
         args: Vec<usize>,
     },
     /// Values gathered by an accumulator.
@@ -46,28 +44,50 @@ pub enum Node {
 }
 
 /// A typed program.
+///
+/// ```
+/// use spanwise_lang::domain::NoTables;
+/// use spanwise_lang::{Domain, Node};
+///
+/// let source = r#"
+///     name = "family"
+///     types = ["Person", "Fact"]
+///     root = { types = ["Fact"] }
+///     constants = { mother = "Person -> Person", ann = "Person", knows = "Person, Person -> Fact" }
+/// "#;
+/// let domain = Domain::load(source, "family.toml", None, &NoTables)?;
+/// let mut terms = domain.new_terms();
+/// let program = terms.parse("knows(ann, mother(ann))").unwrap();
+/// let analysis = domain.analyze(&terms, program).unwrap();
+/// // Nodes are in preorder: knows, ann, mother, ann. Equal subterms have nodes of their own.
+/// assert_eq!(analysis.nodes.len(), 4);
+/// assert_eq!(analysis.nodes[0].children().collect::<Vec<_>>(), [1, 2]);
+/// assert_eq!(domain.types().name(analysis.types[2]), "Person");
+/// assert!(matches!(analysis.nodes[2], Node::Constant { .. }));
+/// # Ok::<(), spanwise_lang::DomainErrors>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Analysis {
     /// The nodes in preorder; the first is the root, inside the wrapper.
     pub nodes: Vec<Node>,
     /// The type of each node.
     pub types: Vec<TypeId>,
-    /// Whether another typing would have done too.
+    /// Whether another typing is possible.
     pub is_ambiguous: bool,
 }
 
 /// Why a program has no typing.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Problem {
-    /// The program lacks the domain's wrapper.
+    /// The program lacks the wrapper of the domain.
     NotWrapped,
-    /// A name that the domain does not have.
+    /// A name that the domain does not declare.
     UnknownConstant {
-        /// The term with that name on top.
+        /// The term whose head is that name.
         at: TermId,
         /// The name.
         name: String,
-        /// A similar name that the domain has.
+        /// A similar name that the domain declares.
         near: Option<String>,
     },
     /// An entity of a known class that the class's table does not list.
@@ -88,7 +108,7 @@ pub enum Problem {
         /// How its frames are written.
         expected: Vec<String>,
     },
-    /// The arguments are fine by themselves but not here.
+    /// The arguments are well-typed, but their types do not fit the constant.
     WrongTypes {
         /// The term.
         at: TermId,
@@ -99,12 +119,12 @@ pub enum Problem {
         /// The slots of the frames that have the right shape.
         expected: Vec<Vec<TypeId>>,
     },
-    /// A complete term of a type that a program must not have.
+    /// The term is well-typed, but its type is not a root type.
     NotRoot {
         /// The types it can have.
         found: Vec<TypeId>,
     },
-    /// More nodes than are taken apart.
+    /// The program has too many nodes.
     TooLarge,
 }
 
@@ -123,59 +143,39 @@ impl Problem {
         }
     }
 
-    /// The reason in words.
+    /// The reason as a message.
     #[must_use]
     pub fn describe(&self, domain: &Domain, terms: &Terms) -> String {
-        Described { problem: self, domain, terms }.to_string()
-    }
-}
-
-struct Described<'a> {
-    problem: &'a Problem,
-    domain: &'a Domain,
-    terms: &'a Terms,
-}
-
-impl fmt::Display for Described<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { problem, domain, terms } = self;
-        let types = |ids: &[TypeId]| {
-            let names: Vec<_> = ids.iter().map(|&id| domain.types().name(id)).collect();
-            if names.is_empty() { "nothing".to_owned() } else { names.join(" or ") }
+        let name = |&id: &TypeId| domain.types().name(id);
+        let types = |ids: &[TypeId]| match ids {
+            [] => "nothing".to_owned(),
+            _ => ids.iter().map(name).collect::<Vec<_>>().join(" or "),
         };
-        let shown = |id: TermId| shorten(&terms.display(id).to_string());
-        match problem {
-            Problem::NotWrapped => f.write_str("the program is not wrapped as [root] wrap says"),
-            Problem::UnknownConstant { name, near, .. } => {
-                write!(f, "unknown constant `{}`", shorten(name))?;
-                near.as_ref().map_or(Ok(()), |near| write!(f, ", did you mean `{near}`?"))
+        match self {
+            Self::NotWrapped => "the program lacks the wrapper declared in [root]".to_owned(),
+            Self::UnknownConstant { name, near, .. } => {
+                let hint = near.as_ref().map_or(String::new(), |near| format!(", did you mean `{near}`?"));
+                format!("unknown constant `{}`{hint}", shorten(name))
             }
-            Problem::UnknownEntity { at, class } => {
-                write!(f, "`{}` is not in the table of `{}`", shown(*at), domain.classes()[*class].name)
+            Self::UnknownEntity { at, class } => {
+                let entity = shorten(&terms.display(*at).to_string());
+                format!("`{entity}` is not in the table of `{}`", domain.classes()[*class].name)
             }
-            Problem::WrongShape { name, n_args, expected, .. } => {
-                write!(f, "`{name}` with {n_args} arguments, expected {}", expected.join(" or "))
+            Self::WrongShape { name, n_args, expected, .. } => {
+                format!("`{name}` with {n_args} arguments, expected {}", expected.join(" or "))
             }
-            Problem::WrongTypes { name, found, expected, .. } => {
+            Self::WrongTypes { name: constant, found, expected, .. } => {
                 let found: Vec<_> = found.iter().map(|ids| types(ids)).collect();
-                let mut slots: Vec<_> = expected
-                    .iter()
-                    .map(|slots| {
-                        slots.iter().map(|&slot| domain.types().name(slot)).collect::<Vec<_>>().join(", ")
-                    })
-                    .collect();
+                let row = |slots: &Vec<TypeId>| slots.iter().map(name).collect::<Vec<_>>().join(", ");
+                let mut slots: Vec<_> = expected.iter().map(row).collect();
                 slots.dedup();
-                write!(f, "`{name}` of ({}), expected ({})", found.join(", "), slots.join(") or ("))
+                format!("`{constant}` of ({}), expected ({})", found.join(", "), slots.join(") or ("))
             }
-            Problem::NotRoot { found } => {
-                write!(
-                    f,
-                    "a program must not be of type {}, expected {}",
-                    types(found),
-                    types(domain.root_types())
-                )
+            Self::NotRoot { found } => {
+                let (found, expected) = (types(found), types(domain.root_types()));
+                format!("a program must not be of type {found}, expected {expected}")
             }
-            Problem::TooLarge => write!(f, "the program has more than {MAX_SIZE} nodes"),
+            Self::TooLarge => format!("the program has more than {MAX_SIZE} nodes"),
         }
     }
 }
@@ -188,7 +188,7 @@ fn shorten(text: &str) -> String {
     }
 }
 
-/// One way to read a term.
+/// One possible typing of a term.
 #[derive(Clone, Debug)]
 struct Reading {
     ty: TypeId,
@@ -205,12 +205,12 @@ enum How {
 }
 
 impl Domain {
-    /// Types a program.
+    /// Type-checks a program.
     ///
     /// Cost: linear in the number of different subterms, times the frames of each name.
     ///
     /// # Errors
-    /// Why it cannot be typed.
+    /// Why it has no typing.
     pub fn analyze(&self, terms: &Terms, program: TermId) -> Result<Analysis, Problem> {
         let body = self.unwrap(terms, program).ok_or(Problem::NotWrapped)?;
         if terms.size(body) > MAX_SIZE {
@@ -260,7 +260,7 @@ impl<'a> Readings<'a> {
         all
     }
 
-    /// All readings of a term whose arguments have theirs already.
+    /// All readings of a term. Those of its arguments must be known.
     fn readings(&self, term: TermId) -> Vec<Reading> {
         let Self { domain, terms, .. } = self;
         if let Some(constant) = domain.entity(term) {
@@ -283,7 +283,7 @@ impl<'a> Readings<'a> {
         found
     }
 
-    /// What fills the slots of a frame if `term` has its form.
+    /// The arguments of `term` in the slots of a frame, if `term` matches its form.
     fn arguments(&self, frame: FrameId, term: TermId) -> Option<Vec<TermId>> {
         let frame = self.domain.frame(frame);
         let mut args = vec![None; frame.slots.len()];
@@ -322,11 +322,12 @@ impl<'a> Readings<'a> {
     fn choose(&self, body: TermId) -> Analysis {
         let domain = self.domain;
         let mut analysis = Analysis { nodes: Vec::new(), types: Vec::new(), is_ambiguous: false };
-        // Terms still to be placed, with what they must be and the node and position that waits for them.
+        // Terms without a node yet, each with its required type and the parent and position that it belongs to.
         let mut todo = vec![(body, Want::Root, None::<(usize, usize)>)];
         while let Some((term, want, parent)) = todo.pop() {
             let mut fitting = self.of_term(term).iter().filter(|reading| self.wanted(reading, want));
-            let reading = fitting.next().expect("a reading fits: its user was checked against it");
+            let reading =
+                fitting.next().expect("a reading fits, because that of the parent was checked against it");
             analysis.is_ambiguous |= fitting.next().is_some();
             let at = analysis.nodes.len();
             let mut push =
@@ -382,7 +383,7 @@ impl<'a> Readings<'a> {
         }
     }
 
-    /// The deepest term that is to blame for `term` having no reading.
+    /// The problem of the deepest subterm because of which `term` has no reading.
     fn explain(&self, mut term: TermId) -> Problem {
         let Self { domain, terms, .. } = self;
         loop {
@@ -391,27 +392,25 @@ impl<'a> Readings<'a> {
                 .iter()
                 .filter_map(|&frame| Some((frame, self.arguments(frame, term)?)))
                 .collect();
-            let is_gather = domain.accumulator_of(terms, term).is_some() && terms.args(term).len() > 1;
-            let parts: Vec<TermId> = if is_gather {
-                let default =
-                    domain.accumulator_of(terms, term).and_then(|id| domain.accumulators()[id].default);
-                terms.args(term).iter().copied().filter(|&arg| Some(arg) != default).collect()
-            } else {
-                matching.iter().flat_map(|(_, args)| args.iter().copied()).collect()
+            let gather = domain.accumulator_of(terms, term).filter(|_| terms.args(term).len() > 1);
+            let parts: Vec<TermId> = match gather {
+                Some(id) => {
+                    let default = domain.accumulators()[id].default;
+                    terms.args(term).iter().copied().filter(|&arg| Some(arg) != default).collect()
+                }
+                None => matching.iter().flat_map(|(_, args)| args.iter().copied()).collect(),
             };
             if let Some(&unread) = parts.iter().find(|&&part| self.of_term(part).is_empty()) {
                 term = unread;
                 continue;
             }
-            if matching.is_empty() && !is_gather {
+            if matching.is_empty() && gather.is_none() {
                 return self.explain_shape(term);
             }
             let shown = matching.first().map_or(parts.as_slice(), |(_, args)| args);
-            let expected = if is_gather {
-                let types = &domain.accumulator_types()[domain.accumulator_of(terms, term).expect("checked")];
-                types.elements.iter().map(|&element| vec![element, types.over]).collect()
-            } else {
-                matching.iter().map(|(frame, _)| domain.frame(*frame).slots.clone()).collect()
+            let expected = match gather.map(|id| &domain.accumulator_types()[id]) {
+                Some(types) => types.elements.iter().map(|&element| vec![element, types.over]).collect(),
+                None => matching.iter().map(|(frame, _)| domain.frame(*frame).slots.clone()).collect(),
             };
             return Problem::WrongTypes {
                 at: term,
@@ -422,7 +421,7 @@ impl<'a> Readings<'a> {
         }
     }
 
-    /// No frame has the form of this term at all.
+    /// The problem of a term that matches the form of no frame.
     fn explain_shape(&self, term: TermId) -> Problem {
         let Self { domain, terms, .. } = self;
         if let Some(class) = domain.class_of(terms, term) {
@@ -446,7 +445,7 @@ impl<'a> Readings<'a> {
     }
 }
 
-/// What a term must be where it stands.
+/// What the context requires of a term.
 #[derive(Clone, Copy)]
 enum Want {
     Root,

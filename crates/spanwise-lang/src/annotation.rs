@@ -1,8 +1,8 @@
-//! What it takes to lay a known program over its words: more phrases than a parser gets, and what to prefer.
+//! Phrases and preferences for annotation, which aligns known programs to their utterances.
 //!
-//! The text of a file of phrases and a domain come in; where phrases and names occur in an utterance goes out.
-//! A parser must find the words of a constant by itself, so its lexicon is kept small. Annotation knows the
-//! program: it may have every phrase there is. This module knows neither trees nor how preferences are applied.
+//! A parser's lexicon is kept small, because the parser must learn which words are aligned to which constants. Annotation knows
+//! the program, so it can use as many phrases as there are. They come from a file of their own. The preferences choose
+//! between several alignments; they are applied by the evaluation crate.
 
 use crate::diag::{Diagnostic, closest};
 use crate::domain::file::{At, read, read_annotation};
@@ -10,27 +10,27 @@ use crate::domain::{Domain, DomainErrors};
 use crate::lexicon::{Lexicon, Match, Source};
 use spanwise_core::{Idx, Utterance};
 
-/// What makes one way to lay a program over the words better than another.
+/// A criterion by which one alignment of a program is better than another.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Preference {
-    /// More constants on words, fewer that go without saying.
+    /// More constants aligned to words, fewer implicit ones.
     Said,
-    /// Fewer functions that wait for their argument together with another function.
+    /// Fewer open compositions.
     Continuous,
-    /// More words under predicates.
+    /// More words aligned to predicates.
     LongPhrases,
-    /// More words under names.
+    /// More words aligned to entities.
     LongNames,
-    /// Fewer words under names.
+    /// Fewer words aligned to entities.
     ShortNames,
-    /// More arguments after the function that takes them.
+    /// More arguments to the right of their function.
     FunctionFirst,
     /// Arguments of a function in the order of its slots.
     SlotOrder,
 }
 
 impl Preference {
-    /// All of them, with the names that files use.
+    /// All preferences, with their names in files.
     pub const ALL: [(&'static str, Self); 7] = [
         ("said", Self::Said),
         ("continuous", Self::Continuous),
@@ -41,7 +41,7 @@ impl Preference {
         ("slot-order", Self::SlotOrder),
     ];
 
-    /// The order of a file that says nothing.
+    /// The preferences of a file without the key `prefer`.
     pub const DEFAULT: [Self; 6] = [
         Self::Said,
         Self::Continuous,
@@ -56,13 +56,13 @@ impl Preference {
 #[derive(Clone, Debug)]
 pub struct Annotation {
     phrases: Lexicon,
-    /// Whether a constant has its phrases from here; all others keep those of the domain.
+    /// For each constant, whether its phrases come from this file; all others keep those of the domain.
     listed: Vec<bool>,
     prefer: Vec<Preference>,
 }
 
 impl Annotation {
-    /// The domain's own phrases, and the default order.
+    /// The phrases of the domain itself, and the default preferences.
     #[must_use]
     pub fn of(domain: &Domain) -> Self {
         Self {
@@ -72,10 +72,10 @@ impl Annotation {
         }
     }
 
-    /// Reads a file of phrases; `file` is its name in messages.
+    /// Reads a file of phrases. `file` is its name in messages.
     ///
     /// # Errors
-    /// Everything that is wrong with the file, with lines and columns.
+    /// All problems of the file, with lines and columns.
     pub fn load(domain: &Domain, source: &str, file: &str) -> Result<Self, DomainErrors> {
         let mut problems = Vec::new();
         let mut annotation = Self::of(domain);
@@ -121,7 +121,7 @@ impl Annotation {
         }
     }
 
-    /// What is preferred, the most important first.
+    /// The preferences, the most important first.
     #[must_use]
     pub fn prefer(&self) -> &[Preference] {
         &self.prefer
@@ -137,7 +137,8 @@ impl Annotation {
     }
 }
 
-/// Constants of the domain file that its type system leaves out: they keep their phrases in a file for all systems.
+/// Constants of the domain file that the type system in use leaves out. A file of phrases serves all type systems, so it may
+/// list them.
 fn constants_of_other_systems(domain: &Domain) -> Vec<String> {
     let file = domain.type_system().and_then(|_| read(domain.source(), &mut Vec::new()));
     let names = file.into_iter().flat_map(|file| file.constants).map(|decl| decl.name.value);
@@ -209,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_wrong_is_said_with_its_place() {
+    fn every_problem_is_reported_with_its_position() {
         let file =
             "prefer = [\"siad\", \"said\", \"said\"]\nphrase = 1\n[phrases]\ntow = \"x\"\ntwo = \" \"\n";
         let errors = Annotation::load(&domain(), file, "p.toml").unwrap_err();

@@ -1,4 +1,4 @@
-//! Errors that point: a range of bytes in some source, what is wrong there, and how to mend it.
+//! Diagnostics: problems in a source text, with position and hint.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -6,14 +6,14 @@ use std::ops::Range;
 /// Longest piece of a source line that a rendered diagnostic shows, in characters.
 const WINDOW: usize = 96;
 
-/// One thing wrong with a source text.
+/// A problem in a source text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diagnostic {
-    /// The bytes at fault.
+    /// The bytes that it concerns.
     pub range: Range<usize>,
     /// What is wrong: lower case, no full stop.
     pub message: String,
-    /// How to mend it, where we know.
+    /// How to fix it, if known.
     pub hint: Option<String>,
 }
 
@@ -39,7 +39,7 @@ impl Diagnostic {
         (line, source[line_start..at].chars().count() + 1)
     }
 
-    /// The message with its place, and the hint, on one line: `column 7: this quote is never closed`.
+    /// Position, message and hint on one line: `column 7: this quote is never closed`.
     #[must_use]
     pub fn one_line(&self, source: &str) -> String {
         let place = match self.position(source) {
@@ -58,7 +58,7 @@ impl Diagnostic {
         let at = floor_char(source, self.range.start);
         let line_start = source[..at].rfind('\n').map_or(0, |newline| newline + 1);
         let line_end = source[at..].find('\n').map_or(source.len(), |newline| at + newline);
-        // Only a window of characters on each side is ever looked at.
+        // Only a window of characters on each side is read.
         let before: Vec<char> =
             source[line_start..at].chars().rev().take(WINDOW / 2).map(printable).collect();
         let after: Vec<char> = source[at..line_end].chars().take(WINDOW / 2).map(printable).collect();
@@ -86,7 +86,7 @@ impl Diagnostic {
     }
 }
 
-/// Tabs and control characters as one column, so that the caret stands where it should.
+/// Replaces tabs and control characters by a space, so that the caret is in the right column.
 fn printable(ch: char) -> char {
     if ch.is_control() { ' ' } else { ch }
 }
@@ -100,7 +100,7 @@ fn floor_char(source: &str, at: usize) -> usize {
 ///
 /// Cost: `O(|word| * |candidate|)` per candidate; meant for error paths only.
 pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // Beyond this length nobody typed it by hand.
+    // Longer words are unlikely to be typing errors.
     const LONGEST: usize = 200;
     // With so many names there is a close one for anything, and looking at all of them for each of many
     // mistakes would take minutes.
@@ -181,8 +181,8 @@ mod tests {
     fn one_line_names_the_place_and_the_hint() {
         assert_eq!(Diagnostic::new(2..3, "bad").one_line("a b"), "column 3: bad");
         assert_eq!(
-            Diagnostic::new(2..3, "bad").hint("mend").one_line("a\nb"),
-            "line 2, column 1: bad (hint: mend)"
+            Diagnostic::new(2..3, "bad").hint("fix").one_line("a\nb"),
+            "line 2, column 1: bad (hint: fix)"
         );
     }
 }

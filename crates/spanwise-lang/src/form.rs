@@ -1,15 +1,30 @@
-//! Forms: how a constant is written, with holes where its arguments go.
+//! Forms: the notation of a constant in programs, with holes for its arguments.
 //!
-//! `next_to_2` has the form `next_to_2({1})`, CLEVR's `behind` has `relate(behind, {1})`, every program of the
-//! geography domain is wrapped in `answer({1})`. A form builds a term from arguments and takes one apart.
+//! `next_to_2` has the form `next_to_2({1})`, CLEVR's `behind` has `relate(behind, {1})`, and every program of the
+//! geography domain is wrapped in `answer({1})`.
 
 use crate::diag::Diagnostic;
 use crate::term::{Shape, Symbol, TermId, Terms};
 
-/// Deepest form that is accepted; people write two or three levels.
+/// Deepest form that is accepted. Functions on forms recurse; two or three levels are usual.
 const MAX_DEPTH: u32 = 32;
 
 /// A term with numbered holes.
+///
+/// ```
+/// use spanwise_lang::Terms;
+/// use spanwise_lang::form::Form;
+///
+/// let mut terms = Terms::new();
+/// let behind = Form::parse(&mut terms, "relate(behind, {1})", 0).unwrap();
+/// let scene = terms.parse("scene()").unwrap();
+/// let built = behind.build(&mut terms, &[scene]);
+/// assert_eq!(terms.display(built).to_string(), "relate(behind, scene())");
+/// // Matching is the inverse of building.
+/// let mut args = [None];
+/// assert!(behind.take_apart(&terms, built, &mut args));
+/// assert_eq!(args, [Some(scene)]);
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Form {
     /// The argument with this number.
@@ -26,8 +41,8 @@ pub enum Form {
 }
 
 impl Form {
-    /// Reads a form. Holes are `{}` (the next argument) or `{2}` (the second one); `base` is where `text`
-    /// starts in its file.
+    /// Parses a form. Holes are `{}` (the next argument) or `{2}` (the second one). `base` is the position of `text` in
+    /// its file.
     ///
     /// # Errors
     /// Broken syntax, or a form nested too deep.
@@ -66,7 +81,7 @@ impl Form {
         Self::Call { head, args: (0..n_args).map(Self::Hole).collect() }
     }
 
-    /// Which argument numbers occur, each as often as it does.
+    /// The argument numbers in order of their holes, with repetitions.
     #[must_use]
     pub fn holes(&self) -> Vec<usize> {
         match self {
@@ -76,7 +91,7 @@ impl Form {
         }
     }
 
-    /// The same form with every hole replaced by what `fill` says; `None` drops the argument.
+    /// The form with every hole replaced by what `fill` returns for it; `None` drops the argument.
     pub fn refill(&self, terms: &mut Terms, fill: &dyn Fn(usize) -> Option<Self>) -> Option<Self> {
         match self {
             Self::Hole(n) => fill(*n),
@@ -98,7 +113,7 @@ impl Form {
         }
     }
 
-    /// Shape and name at the top, which any term of this form has too.
+    /// Shape and head of every term of this form; `None` if the form is only a hole.
     #[must_use]
     pub fn top(&self, terms: &Terms) -> Option<(Shape, Symbol)> {
         match self {
@@ -120,8 +135,8 @@ impl Form {
         }
     }
 
-    /// Takes `term` apart: whether it has this form, with the contents of the holes in `args` (which must be
-    /// long enough and hold `None`s). Cost: linear in the form, whatever the size of the term.
+    /// Matches `term` against this form. Returns whether it matches, with the contents of the holes in `args`, which must have an
+    /// entry for each hole, all `None`. Cost: linear in the form, independent of the size of the term.
     pub fn take_apart(&self, terms: &Terms, term: TermId, args: &mut [Option<TermId>]) -> bool {
         match self {
             Self::Hole(n) => {
@@ -142,7 +157,7 @@ impl Form {
     }
 }
 
-/// Reads a term that stands inside a domain file, of a depth that recursion over it can bear.
+/// Parses a term inside a domain file and limits its depth, so that recursion over it is safe.
 pub(crate) fn parse_at(terms: &mut Terms, text: &str, base: usize) -> Result<TermId, Diagnostic> {
     let shifted = |mut problem: Diagnostic| {
         problem.range = base + problem.range.start..base + problem.range.end;

@@ -1,20 +1,20 @@
-//! Phrases that name constants, and where they occur in an utterance.
+//! The lexicon: phrases that name constants, and the search for them in an utterance.
 
 use crate::domain::ConstantId;
-use crate::inflection::Inflections;
+use crate::language::Language;
 use hashbrown::HashMap;
 use spanwise_core::{Span, Utterance};
 
-/// Where a phrase comes from; each source can be switched off on its own.
+/// Where a phrase comes from.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Source {
     /// An entity's name or alias.
     Name,
-    /// A phrase written by hand.
+    /// A phrase of a predicate, written by hand.
     Phrase,
 }
 
-/// A phrase found in an utterance.
+/// A lexicon match: a phrase found in an utterance.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Match {
     /// The words it covers.
@@ -31,7 +31,7 @@ struct Node {
     entries: Vec<(ConstantId, Source)>,
 }
 
-/// A tree of words.
+/// A trie over words.
 #[derive(Clone, Debug)]
 struct Trie {
     nodes: Vec<Node>,
@@ -44,7 +44,7 @@ impl Default for Trie {
 }
 
 impl Trie {
-    /// Adds an entry behind these words; returns false when it is there already.
+    /// Adds an entry at the end of these words. Returns false when it is there already.
     fn insert(&mut self, words: impl Iterator<Item = String>, entry: (ConstantId, Source)) -> bool {
         let mut at = 0usize;
         for word in words {
@@ -75,24 +75,45 @@ impl Trie {
     }
 }
 
-/// Names and phrases: names are compared in lower case, phrases by their stems where the domain has inflections.
+/// The phrases of a domain, in one trie for names and one for phrases of predicates.
+///
+/// Names are compared in lower case. Phrases are compared by stem where the domain has inflections.
+///
+/// ```
+/// use spanwise_core::Utterance;
+/// use spanwise_lang::lexicon::{Lexicon, Source};
+/// use spanwise_lang::{ConstantId, language};
+///
+/// let (next_to, new_york) = (ConstantId(0), ConstantId(1));
+/// let mut lexicon = Lexicon::new(language::find("english"));
+/// lexicon.insert("border", next_to, Source::Phrase);
+/// lexicon.insert("New York", new_york, Source::Name);
+/// let matches = lexicon.matches(&Utterance::new("states bordering new york"));
+/// let found: Vec<_> = matches.iter().map(|found| (found.span.to_string(), found.constant)).collect();
+/// assert_eq!(found, [("1..2".to_owned(), next_to), ("2..4".to_owned(), new_york)]);
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Lexicon {
     names: Trie,
     phrases: Trie,
-    inflections: Inflections,
+    inflections: Option<&'static Language>,
     n_entries: usize,
     longest: usize,
 }
 
 impl Lexicon {
-    /// An empty lexicon whose phrases match like that.
+    /// An empty lexicon. With a language, phrases match other inflections of their words.
     #[must_use]
-    pub fn new(inflections: Inflections) -> Self {
+    pub fn new(inflections: Option<&'static Language>) -> Self {
         Self { inflections, ..Self::default() }
     }
 
-    /// Adds a phrase; returns false when it has no word in it.
+    /// The form of a lower-case word that phrases are compared by: its stem, or the word itself.
+    fn key(&self, word: &str) -> String {
+        self.inflections.map_or_else(|| word.to_owned(), |language| (language.stem)(word))
+    }
+
+    /// Adds a phrase. Returns false when the phrase has no word in it.
     pub fn insert(&mut self, phrase: &str, constant: ConstantId, source: Source) -> bool {
         let utterance = Utterance::new(phrase);
         if utterance.is_empty() {
@@ -102,7 +123,8 @@ impl Lexicon {
         let is_new = match source {
             Source::Name => self.names.insert(words.map(str::to_owned), (constant, source)),
             Source::Phrase => {
-                self.phrases.insert(words.map(|word| self.inflections.key(word)), (constant, source))
+                let keys: Vec<String> = words.map(|word| self.key(word)).collect();
+                self.phrases.insert(keys.into_iter(), (constant, source))
             }
         };
         if is_new {
@@ -124,7 +146,7 @@ impl Lexicon {
         self.n_entries == 0
     }
 
-    /// Every (phrase, constant) pair without its words.
+    /// The constant and source of every (phrase, constant) pair.
     pub fn entries(&self) -> impl Iterator<Item = (ConstantId, Source)> + '_ {
         [&self.names, &self.phrases]
             .into_iter()
@@ -137,13 +159,14 @@ impl Lexicon {
         self.longest
     }
 
-    /// Every phrase that occurs, by start, then length, then names before phrases, in the order of insertion.
+    /// Every phrase that occurs in an utterance, sorted by start, then by length. Of the same span, names come before
+    /// phrases, each in the order of insertion.
     ///
     /// Cost: two trie walks per token, at most `longest` steps each.
     #[must_use]
     pub fn matches(&self, utterance: &Utterance) -> Vec<Match> {
         let words: Vec<&str> = utterance.tokens().iter().map(|token| token.lower.as_str()).collect();
-        let stems: Vec<String> = words.iter().map(|word| self.inflections.key(word)).collect();
+        let stems: Vec<String> = words.iter().map(|word| self.key(word)).collect();
         let mut found = Vec::new();
         for start in 0..words.len() {
             let first = found.len();
@@ -177,7 +200,7 @@ mod tests {
 
     #[test]
     fn phrases_match_inflected_words_and_names_do_not() {
-        let mut lexicon = Lexicon::new(Inflections::English);
+        let mut lexicon = Lexicon::new(crate::language::find("english"));
         lexicon.insert("run through", ConstantId(0), Source::Phrase);
         lexicon.insert("rivers", ConstantId(1), Source::Phrase);
         lexicon.insert("little run", ConstantId(2), Source::Name);
@@ -185,6 +208,9 @@ mod tests {
         let shown: Vec<_> = found.iter().map(|m| (m.span.to_string(), m.constant.0)).collect();
         let expected = [("2..4", 0), ("5..6", 1), ("6..8", 2)];
         assert_eq!(shown, expected.map(|(span, id)| (span.to_owned(), id)));
+        let mut exact = Lexicon::new(None);
+        exact.insert("rivers", ConstantId(1), Source::Phrase);
+        assert_eq!(exact.matches(&Utterance::new("river rivers")).len(), 1);
     }
 
     #[test]

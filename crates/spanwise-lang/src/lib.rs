@@ -1,14 +1,15 @@
-//! The language of Spanwise: programs as terms, domains as files, meanings that compose.
+//! The formal language of Spanwise: programs as terms, domain files, and the typed composition of meanings.
 //!
-//! Text comes in (programs, domain files); terms, types, meaning states and tables of how they compose go out.
-//! Nothing here knows a predicate by name, reads a file, or sees a score.
+//! A [`Domain`] is compiled from the text of a domain file. It types programs ([`Domain::analyze`]), finds phrases in
+//! utterances ([`lexicon::Lexicon`]), and defines which meanings compose ([`States`], [`Meaning`]). This crate has no scores and
+//! performs no input or output. Predicate names come from domain files only.
 
 pub mod analysis;
 pub mod annotation;
 pub mod diag;
 pub mod domain;
 pub mod form;
-pub mod inflection;
+pub mod language;
 pub mod lexicon;
 pub mod meaning;
 pub mod signature;
@@ -21,6 +22,7 @@ pub use analysis::{Analysis, Node, Problem};
 pub use annotation::{Annotation, Preference};
 pub use diag::Diagnostic;
 pub use domain::{ConstantId, Domain, DomainErrors, FrameId, Kind, Table, TableSource};
+pub use language::Language;
 pub use meaning::Meaning;
 pub use states::{State, StateId, States};
 pub use surface::Style;

@@ -1,8 +1,8 @@
-//! Meanings: partial programs, built by the same rules that the state tables record.
+//! Meanings: partial programs, and the operations that combine them.
 //!
-//! A chart works on [`StateId`]s alone. Once it has a tree, the tree is replayed here, and the program comes
-//! out. For any two meanings, `apply`, `compose` and `gather` here succeed exactly when the table of that name
-//! has an entry for their states, and the result has the state that the table says.
+//! Charts work on [`StateId`]s alone. To get the program of a tree, its operations are replayed on meanings. For any two
+//! meanings, `apply`, `compose` and `gather` succeed exactly when the table of that name in
+//! [`States`](crate::states::States) has an entry for their states, and the state of the result is that entry.
 
 use crate::domain::{ConstantId, Domain, FrameId};
 use crate::states::{AccumulatorId, State, StateId};
@@ -10,6 +10,35 @@ use crate::term::{TermId, Terms};
 use crate::types::TypeId;
 
 /// A partial or complete program.
+///
+/// ```
+/// use spanwise_lang::domain::NoTables;
+/// use spanwise_lang::{Domain, Meaning};
+///
+/// let source = r#"
+///     name = "family"
+///     types = ["Person"]
+///     root = { types = ["Person"] }
+///     constants = { mother = "Person -> Person", friend = "Person -> Person", ann = "Person" }
+/// "#;
+/// let domain = Domain::load(source, "family.toml", None, &NoTables)?;
+/// let mut terms = domain.new_terms();
+/// let mut leaf = |name: &str| {
+///     let constant = domain.predicate(name).unwrap();
+///     let (frame, _) = domain.frames_of(constant).next().unwrap();
+///     domain.leaf(&mut terms, constant, frame).unwrap()
+/// };
+/// let (mother, friend, ann) = (leaf("mother"), leaf("friend"), leaf("ann"));
+///
+/// // Open composition: both functions still wait for an argument.
+/// let open = domain.compose(&mother, &friend).unwrap();
+/// assert!(matches!(open, Meaning::Open { .. }));
+/// let done = domain.apply(&mut terms, &open, &ann).unwrap();
+/// let program = domain.program(&mut terms, &done).unwrap();
+/// assert_eq!(terms.display(program).to_string(), "mother(friend(ann))");
+/// assert_eq!(domain.apply(&mut terms, &ann, &mother), None);
+/// # Ok::<(), spanwise_lang::DomainErrors>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Meaning {
     /// A complete term.
@@ -26,11 +55,11 @@ pub enum Meaning {
         /// The values in order.
         elements: Vec<TermId>,
     },
-    /// A function that waits.
+    /// A function with open slots.
     Open {
         /// The part whose slots are open.
         inner: Partial,
-        /// Functions composed around it, the next one first; each waits for exactly one argument.
+        /// Functions composed around it, innermost first; each has exactly one open slot.
         around: Vec<Partial>,
     },
 }
@@ -45,7 +74,7 @@ pub enum Partial {
         /// One entry per slot.
         args: Vec<Option<TermId>>,
     },
-    /// Values that wait for what they are applied to.
+    /// Gathered values whose last argument is open.
     Values {
         /// The accumulator.
         accumulator: AccumulatorId,
@@ -54,11 +83,11 @@ pub enum Partial {
     },
 }
 
-/// Values on their way into an accumulator.
+/// Values of an accumulator.
 type Values = (AccumulatorId, Vec<TermId>);
 
 impl Domain {
-    /// The meaning of a bare constant used in one of its frames; `None` when that frame is not its own.
+    /// The meaning of a constant without arguments, used in one of its frames; `None` when the frame is not its own.
     #[must_use]
     pub fn leaf(&self, terms: &mut Terms, constant: ConstantId, frame: FrameId) -> Option<Meaning> {
         let (known, used) = (&self.constants()[constant], self.frame(frame));
@@ -73,7 +102,7 @@ impl Domain {
         Some(Meaning::Done { term, ty: used.result })
     }
 
-    /// The state of a meaning, described; its number is `self.states().find(..)`.
+    /// The state of a meaning. [`Self::state_id_of`] gives its id.
     #[must_use]
     pub fn state_of(&self, meaning: &Meaning) -> State {
         match meaning {
@@ -86,7 +115,7 @@ impl Domain {
         }
     }
 
-    /// The number of a meaning's state; `None` when no complete program can contain it.
+    /// The id of a meaning's state; `None` when no complete program can contain it.
     #[must_use]
     pub fn state_id_of(&self, meaning: &Meaning) -> Option<StateId> {
         self.states().find(&self.state_of(meaning))
@@ -118,7 +147,7 @@ impl Domain {
         None
     }
 
-    /// Open composition: `outer` after `inner`, when both still wait for one argument.
+    /// Open composition: `outer` after `inner`, when both have exactly one open slot.
     #[must_use]
     pub fn compose(&self, outer: &Meaning, inner: &Meaning) -> Option<Meaning> {
         let (outer_inner, outer_around) = self.as_function(outer)?;
@@ -136,7 +165,7 @@ impl Domain {
         Some(Meaning::Open { inner: inner_inner, around })
     }
 
-    /// Two runs of values as one.
+    /// Joins two lists of values of one accumulator.
     #[must_use]
     pub fn gather(&self, left: &Meaning, right: &Meaning) -> Option<Meaning> {
         let (accumulator, mut elements) = self.as_values(left)?;
@@ -156,8 +185,8 @@ impl Domain {
         Some(self.wrap().map_or(body, |form| form.build(terms, &[body])))
     }
 
-    /// A meaning as a term with `_` for every slot that is still open; values alone are closed over their
-    /// default.
+    /// A meaning as a term with `_` for every open slot. Gathered values are applied to their default, if they have
+    /// one.
     pub fn sketch(&self, terms: &mut Terms, meaning: &Meaning) -> TermId {
         let hole = terms.leaf(crate::term::Shape::Wildcard, "_");
         match meaning {
@@ -187,7 +216,8 @@ impl Domain {
         }
     }
 
-    /// Types that a meaning can be an argument as, best first, with the values to close for it.
+    /// The types that a meaning can have as an argument, in order of preference. Gathered values come with their elements, which
+    /// are applied to the default.
     fn as_argument(&self, meaning: &Meaning) -> Vec<(TypeId, Option<Values>)> {
         let mut ways = Vec::new();
         if let Meaning::Done { ty, .. } = meaning {
@@ -201,7 +231,7 @@ impl Domain {
         ways
     }
 
-    /// The values in a meaning that is on its way into an accumulator.
+    /// The values of a meaning that an accumulator can gather.
     fn as_values(&self, meaning: &Meaning) -> Option<Values> {
         match meaning {
             Meaning::Gathered { accumulator, elements } => Some((*accumulator, elements.clone())),
@@ -292,7 +322,7 @@ impl Domain {
         }
     }
 
-    /// Hands a complete term to the functions composed around it.
+    /// Applies the functions composed around a term, innermost first.
     fn fill_around(
         &self,
         terms: &mut Terms,

@@ -1,4 +1,4 @@
-//! Signatures as text: `City, Manner? -> Action`, `T -> T where T in [State, City]`.
+//! Signatures: argument and result types of a constant, written `City, Manner? -> Action`, `T -> T where T in [State, City]`.
 //!
 //! ```text
 //! signature := [ slot { "," slot } ] [ "->" ] Type [ "where" binding { "," binding } ]
@@ -7,8 +7,7 @@
 //!            | "(" Var { "," Var } ")" "in" "[" tuple { "," tuple } "]"
 //! ```
 //!
-//! A signature with type variables stands for one plain signature per choice of the variables. What comes
-//! out is always plain.
+//! A signature with type variables is expanded to one plain signature per choice of the variables.
 
 use crate::diag::Diagnostic;
 use crate::form::parse_at;
@@ -16,7 +15,7 @@ use crate::term::Terms;
 use crate::types::{TypeId, Types};
 use std::ops::Range;
 
-/// Most plain signatures one written signature may stand for.
+/// Most plain signatures that one written signature may expand to.
 const MAX_EXPANSION: usize = 4096;
 
 /// What happens when nothing fills a slot.
@@ -26,20 +25,33 @@ pub enum Absent {
     Required,
     /// The argument is left out: `walk()`.
     Omitted,
-    /// This term stands there instead: `city(all)`.
+    /// This term is used instead: `city(all)`.
     Default(String),
 }
 
 /// One argument position.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Slot {
-    /// What may fill it.
+    /// The type of its arguments.
     pub ty: TypeId,
-    /// What stands there when nothing does.
+    /// What happens when nothing fills it.
     pub absent: Absent,
 }
 
-/// A signature without variables.
+/// A signature without type variables.
+///
+/// ```
+/// use spanwise_lang::signature::{self, Absent};
+/// use spanwise_lang::types::{TypeDecl, Types};
+///
+/// let names = ["State", "City", "Number"];
+/// let decls = names.map(|name| TypeDecl { name: (name.to_owned(), 0..0), parent: None });
+/// let types = Types::build(&decls, &mut Vec::new());
+/// let plain = signature::parse("T = all -> Number where T in [State, City]", 0, &types).unwrap();
+/// assert_eq!(plain.len(), 2);
+/// assert_eq!(types.name(plain[1].slots[0].ty), "City");
+/// assert_eq!(plain[1].slots[0].absent, Absent::Default("all".to_owned()));
+/// ```
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Signature {
     /// The argument positions in order.
@@ -48,10 +60,10 @@ pub struct Signature {
     pub result: TypeId,
 }
 
-/// Reads one signature. `base` is where `text` starts in the file, for diagnostics.
+/// Parses one signature. `base` is the position of `text` in the file, for diagnostics.
 ///
 /// # Errors
-/// The first thing wrong with the text.
+/// The first problem in the text.
 pub fn parse(text: &str, base: usize, types: &Types) -> Result<Vec<Signature>, Diagnostic> {
     let tokens = lex(text, base)?;
     let end = base + text.len();
@@ -96,8 +108,8 @@ fn lex(text: &str, base: usize) -> Result<Vec<Word<'_>>, Diagnostic> {
     Ok(words)
 }
 
-/// Bytes of the quoted name at the start of `text`; `None` when the quote is never closed. A doubled quote
-/// inside starts another word, which does no harm.
+/// Bytes of the quoted name at the start of `text`; `None` when the quote is never closed. A doubled quote inside a name
+/// starts another word; the default is cut from the text as a whole, so this makes no difference.
 fn quoted_len(text: &str, quote: char) -> Option<usize> {
     let mut chars = text.char_indices().skip(1);
     while let Some((at, ch)) = chars.next() {
@@ -122,7 +134,7 @@ struct RawSlot<'a> {
     absent: Absent,
 }
 
-/// Variables that are chosen together, and the rows they may take.
+/// Variables that are chosen together, and the types they may have.
 struct Binding<'a> {
     vars: Vec<Word<'a>>,
     rows: Vec<Vec<Word<'a>>>,

@@ -1,18 +1,21 @@
-//! Meaning states: everything that composition may look at, numbered.
+//! Meaning states: the information about a meaning on which composition depends.
 //!
-//! A state is the type of a complete term, the slots a function still wants, or values on their way into an
-//! accumulator. Three tables say what happens when two meanings meet:
+//! A state is the type of a complete term, the open slots and result type of a function, or an accumulator that values
+//! are gathered for. Three tables define how two states combine:
 //!
 //! * `apply(f, a)`: function application. The argument fills the first open slot that accepts it, so slots of
 //!   different types fill in any order and slots of one type in the order of application (connectives).
-//! * `compose(f, g)`: open composition, `f` after `g`, when `g` is itself still waiting. Defined when each has
+//! * `compose(f, g)`: open composition, `f` after `g`, before the argument of `g` is known. Defined when each has
 //!   exactly one open slot.
 //! * `gather(l, r)`: values of an accumulator become one longer list.
 //!
-//! None of them knows left from right: which neighbour is the function is for a chart to try. The paper's
-//! ternary rule is `apply(apply(l, r), m)` and its mirror images.
+//! The order of the words does not matter here: a chart tries both neighbors as the function. The ternary rule of the
+//! paper is `apply(apply(l, r), m)` and its mirror images.
+
+mod closure;
 
 use crate::types::{TypeId, Types};
+use closure::{Closure, Rules};
 use hashbrown::HashMap;
 use spanwise_core::{Idx, IndexVec, newtype_index};
 
@@ -30,6 +33,30 @@ newtype_index! {
 pub const MAX_STATES: usize = 30_000;
 
 /// A meaning state.
+///
+/// ```
+/// use spanwise_lang::domain::NoTables;
+/// use spanwise_lang::{Domain, State};
+///
+/// let source = r#"
+///     name = "home"
+///     types = ["Light", "Level", "Action"]
+///     root = { types = ["Action"] }
+///     constants = { dim = "Light, Level -> Action", lamp = "Light", half = "Level" }
+/// "#;
+/// let domain = Domain::load(source, "home.toml", None, &NoTables)?;
+/// let states = domain.states();
+/// let bare = |name: &str| {
+///     let constant = domain.predicate(name).unwrap();
+///     domain.frames_of(constant).next().unwrap().1.state.unwrap()
+/// };
+/// // `dim` accepts its arguments in any order, because their types differ.
+/// let dimmed = states.apply().get(bare("dim"), bare("half")).unwrap();
+/// assert_eq!(domain.describe(dimmed), "Light -> Action");
+/// let done = states.apply().get(dimmed, bare("lamp")).unwrap();
+/// assert!(matches!(states.state(done), State::Done(_)) && states.is_root(done));
+/// # Ok::<(), spanwise_lang::DomainErrors>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum State {
     /// A complete term of this type.
@@ -45,20 +72,20 @@ pub enum State {
     Gathered(AccumulatorId),
 }
 
-/// What the tables need to know of an accumulator.
+/// The types of an accumulator.
 #[derive(Clone, Debug)]
 pub struct AccumulatorTypes {
     /// The types whose values gather.
     pub elements: Vec<TypeId>,
     /// What the gathered values are applied to.
     pub over: TypeId,
-    /// What comes out.
+    /// The type of the result.
     pub result: TypeId,
-    /// Whether they may also stand alone.
+    /// Whether the last argument has a default, so that the values can be complete by themselves.
     pub has_default: bool,
 }
 
-/// A partial function of two states, as rows of sorted columns.
+/// A partial function of two states, stored as a sparse matrix in compressed rows.
 #[derive(Clone, Debug, Default)]
 pub struct PairTable {
     starts: Vec<u32>,
@@ -83,7 +110,7 @@ impl PairTable {
         table
     }
 
-    /// The entry of a pair. Cost: a binary search in one row.
+    /// The entry of a pair. Cost: a binary search within the row.
     #[inline]
     #[must_use]
     pub fn get(&self, row: StateId, column: StateId) -> Option<StateId> {
@@ -124,7 +151,7 @@ pub struct States {
 }
 
 impl States {
-    /// Numbers every state that can be part of a complete program, starting from the states of the leaves.
+    /// Finds every state that can be part of a complete program, starting from the states of the leaves.
     ///
     /// # Errors
     /// The number of states when there are more than [`MAX_STATES`].
@@ -168,13 +195,13 @@ impl States {
         self.states.iter_enumerated()
     }
 
-    /// The number of a state; `None` when it can be part of no complete program.
+    /// The id of a state; `None` when no complete program can contain it.
     #[must_use]
     pub fn find(&self, state: &State) -> Option<StateId> {
         self.index.get(state).copied()
     }
 
-    /// What a number stands for.
+    /// The state with this id.
     #[must_use]
     pub fn state(&self, id: StateId) -> &State {
         &self.states[id]
@@ -186,288 +213,21 @@ impl States {
         self.root[id.index()]
     }
 
-    /// Function application: row the function, column the argument.
+    /// Function application. Rows are functions, columns arguments.
     #[must_use]
     pub fn apply(&self) -> &PairTable {
         &self.apply
     }
 
-    /// Open composition: row the outer function, column the inner one.
+    /// Open composition. Rows are outer functions, columns inner ones.
     #[must_use]
     pub fn compose(&self) -> &PairTable {
         &self.compose
     }
 
-    /// Gathering for an accumulator: row the values on the left, column those on the right.
+    /// Gathering for an accumulator. Rows are the values on the left, columns those on the right.
     #[must_use]
     pub fn gather(&self) -> &PairTable {
         &self.gather
-    }
-}
-
-/// The composition rules on states, from which the tables are filled.
-#[derive(Clone, Copy)]
-struct Rules<'a> {
-    types: &'a Types,
-    accumulators: &'a IndexVec<AccumulatorId, AccumulatorTypes>,
-}
-
-/// What the rules look at in a state, worked out once.
-#[derive(Clone)]
-struct Facts {
-    /// The accumulator that values in this state are on their way into.
-    gathering: Option<AccumulatorId>,
-    /// The types it can be an argument as, best first: its own, then what gathered values become alone.
-    as_argument: [Option<TypeId>; 2],
-    /// Slot and result, when exactly one slot is open.
-    one_slot: Option<(TypeId, TypeId)>,
-}
-
-impl Rules<'_> {
-    fn facts(&self, state: &State) -> Facts {
-        let gathering = match *state {
-            State::Gathered(id) => Some(id),
-            State::Done(ty) => {
-                let takes =
-                    |acc: &AccumulatorTypes| acc.elements.iter().any(|&e| self.types.is_subtype(ty, e));
-                self.accumulators.iter_enumerated().find(|(_, acc)| takes(acc)).map(|(id, _)| id)
-            }
-            State::Wants { .. } => None,
-        };
-        let acc = gathering.map(|id| &self.accumulators[id]);
-        let own = if let State::Done(ty) = *state { Some(ty) } else { None };
-        let alone = acc.filter(|acc| acc.has_default).map(|acc| acc.result);
-        let one_slot = match state {
-            State::Wants { slots, result } if slots.len() == 1 => Some((slots[0], *result)),
-            _ => acc.map(|acc| (acc.over, acc.result)),
-        };
-        Facts { gathering, as_argument: [own, alone], one_slot }
-    }
-
-    fn apply(&self, function: (&State, &Facts), argument: &Facts) -> Option<State> {
-        if let State::Wants { slots, result } = function.0 {
-            for ty in argument.as_argument.into_iter().flatten() {
-                let Some(at) = slots.iter().position(|&slot| self.types.is_subtype(ty, slot)) else {
-                    continue;
-                };
-                if slots.len() == 1 {
-                    return Some(State::Done(*result));
-                }
-                let rest = slots.iter().enumerate().filter(|&(i, _)| i != at).map(|(_, &slot)| slot);
-                return Some(State::Wants { slots: rest.collect(), result: *result });
-            }
-            return None;
-        }
-        // Values on their way into an accumulator meet what they are applied to.
-        let acc = &self.accumulators[function.1.gathering?];
-        let ty = argument.as_argument[0].filter(|_| argument.gathering.is_none())?;
-        self.types.is_subtype(ty, acc.over).then_some(State::Done(acc.result))
-    }
-
-    /// Slot and result of the composite.
-    fn compose(&self, outer: &Facts, inner: &Facts) -> Option<(TypeId, TypeId)> {
-        let (wanted, result) = outer.one_slot?;
-        let (slot, given) = inner.one_slot?;
-        self.types.is_subtype(given, wanted).then_some((slot, result))
-    }
-
-    fn gather(&self, left: &Facts, right: &Facts) -> Option<State> {
-        let id = left.gathering?;
-        (right.gathering? == id).then_some(State::Gathered(id))
-    }
-
-    fn is_root(&self, state: &Facts, root_types: &[TypeId]) -> bool {
-        let fits = |ty: TypeId| root_types.iter().any(|&root| self.types.is_subtype(ty, root));
-        state.as_argument.into_iter().flatten().any(fits)
-    }
-}
-
-type Entries = Vec<(StateId, StateId, StateId)>;
-
-/// States found so far and the table entries among them.
-///
-/// States are paired only where a rule could fire: arguments with functions, and functions by the types at
-/// which they could be composed. The cost is that of the entries found, not of all pairs.
-struct Closure<'a> {
-    rules: Rules<'a>,
-    states: IndexVec<StateId, State>,
-    facts: IndexVec<StateId, Facts>,
-    index: HashMap<State, StateId>,
-    /// States that can be arguments, states that can take one, in order of discovery, and how many states
-    /// have been looked at for this.
-    arguments: Vec<StateId>,
-    functions: Vec<StateId>,
-    n_applied: usize,
-    /// States with one open slot, by what they want and by what they give, and how many states have been
-    /// looked at for this.
-    wanting: Vec<Vec<StateId>>,
-    giving: Vec<Vec<StateId>>,
-    n_composed: usize,
-    /// Composites by slot and result: most compositions end in one that is known.
-    composites: Vec<Option<StateId>>,
-    apply: Entries,
-    compose: Entries,
-    gather: Entries,
-}
-
-impl<'a> Closure<'a> {
-    fn new(rules: Rules<'a>) -> Self {
-        Self {
-            rules,
-            states: IndexVec::new(),
-            facts: IndexVec::new(),
-            index: HashMap::new(),
-            arguments: Vec::new(),
-            functions: Vec::new(),
-            n_applied: 0,
-            wanting: vec![Vec::new(); rules.types.len()],
-            giving: vec![Vec::new(); rules.types.len()],
-            n_composed: 0,
-            composites: vec![None; rules.types.len() * rules.types.len()],
-            apply: Vec::new(),
-            compose: Vec::new(),
-            gather: Vec::new(),
-        }
-    }
-
-    fn add(&mut self, state: State) -> StateId {
-        if let Some(&id) = self.index.get(&state) {
-            return id;
-        }
-        self.facts.push(self.rules.facts(&state));
-        let id = self.states.push(state.clone());
-        self.index.insert(state, id);
-        id
-    }
-
-    /// Pairs states until nothing new appears, with or without open composition.
-    fn run(&mut self, open: bool) -> Result<(), usize> {
-        loop {
-            if self.states.len() > MAX_STATES {
-                return Err(self.states.len());
-            }
-            if self.n_applied < self.states.len() {
-                self.pair_applied(StateId::from_usize(self.n_applied));
-                self.n_applied += 1;
-            } else if open && self.n_composed < self.states.len() {
-                self.pair_composed(StateId::from_usize(self.n_composed));
-                self.n_composed += 1;
-            } else {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Tries `new` as function and as argument with everything found before it, and with itself.
-    fn pair_applied(&mut self, new: StateId) {
-        let waits = matches!(self.states[new], State::Wants { .. });
-        if !waits {
-            for at in 0..self.functions.len() {
-                self.try_apply(self.functions[at], new);
-            }
-            self.arguments.push(new);
-        }
-        // Values for an accumulator are both; with itself a state meets here, not above.
-        if waits || self.facts[new].gathering.is_some() {
-            self.functions.push(new);
-            for at in 0..self.arguments.len() {
-                self.try_apply(new, self.arguments[at]);
-            }
-        }
-    }
-
-    fn try_apply(&mut self, function: StateId, argument: StateId) {
-        let (left, right) = (&self.facts[function], &self.facts[argument]);
-        let applied = self.rules.apply((&self.states[function], left), right);
-        let gathered = self.rules.gather(left, right);
-        if let Some(state) = applied {
-            let to = self.add(state);
-            self.apply.push((function, argument, to));
-        }
-        if let Some(state) = gathered {
-            let to = self.add(state);
-            self.gather.push((function, argument, to));
-        }
-    }
-
-    /// Tries `new` as the outer and as the inner function with everything found before it, and with itself.
-    fn pair_composed(&mut self, new: StateId) {
-        let Some((wanted, given)) = self.facts[new].one_slot else { return };
-        self.wanting[wanted.index()].push(new);
-        for ty in self.rules.types.ids() {
-            if self.rules.types.is_subtype(given, ty) {
-                for at in 0..self.wanting[ty.index()].len() {
-                    self.try_compose(self.wanting[ty.index()][at], new);
-                }
-            }
-        }
-        // Itself as the outer function of itself was tried above: it joins the inner ones only now.
-        for ty in self.rules.types.ids() {
-            if self.rules.types.is_subtype(ty, wanted) {
-                for at in 0..self.giving[ty.index()].len() {
-                    self.try_compose(new, self.giving[ty.index()][at]);
-                }
-            }
-        }
-        self.giving[given.index()].push(new);
-    }
-
-    fn try_compose(&mut self, outer: StateId, inner: StateId) {
-        if let Some((slot, result)) = self.rules.compose(&self.facts[outer], &self.facts[inner]) {
-            let at = slot.index() * self.rules.types.len() + result.index();
-            let to = match self.composites[at] {
-                Some(known) => known,
-                None => self.add(State::Wants { slots: [slot].into(), result }),
-            };
-            self.composites[at] = Some(to);
-            self.compose.push((outer, inner, to));
-        }
-    }
-
-    /// Drops states from which no complete program can be reached, and renumbers.
-    fn finish(self, n_plain: usize, root_types: &[TypeId]) -> States {
-        let useful = self.useful(root_types);
-        let mut renumber: Vec<Option<StateId>> = vec![None; self.states.len()];
-        let mut result = States::default();
-        for (old, state) in self.states.iter_enumerated().filter(|(id, _)| useful[id.index()]) {
-            let new = result.states.push(state.clone());
-            renumber[old.index()] = Some(new);
-            result.index.insert(state.clone(), new);
-            result.root.push(self.rules.is_root(&self.facts[old], root_types));
-        }
-        result.n_plain = useful[..n_plain].iter().filter(|&&keep| keep).count();
-        let n = result.states.len();
-        let map = |entries: &Entries| {
-            let kept = entries.iter().filter_map(|&(a, b, to)| {
-                Some((renumber[a.index()]?, renumber[b.index()]?, renumber[to.index()]?))
-            });
-            PairTable::new(n, kept.collect())
-        };
-        result.apply = map(&self.apply);
-        result.compose = map(&self.compose);
-        result.gather = map(&self.gather);
-        result
-    }
-
-    fn useful(&self, root_types: &[TypeId]) -> Vec<bool> {
-        let n = self.states.len();
-        let mut parts: Vec<Vec<StateId>> = vec![Vec::new(); n];
-        for &(a, b, to) in self.apply.iter().chain(&self.compose).chain(&self.gather) {
-            parts[to.index()].extend([a, b]);
-        }
-        let mut useful = vec![false; n];
-        let mut work: Vec<StateId> =
-            self.states.ids().filter(|&id| self.rules.is_root(&self.facts[id], root_types)).collect();
-        for id in &work {
-            useful[id.index()] = true;
-        }
-        while let Some(id) = work.pop() {
-            for part in parts[id.index()].drain(..) {
-                if !std::mem::replace(&mut useful[part.index()], true) {
-                    work.push(part);
-                }
-            }
-        }
-        useful
     }
 }

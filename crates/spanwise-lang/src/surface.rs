@@ -1,4 +1,4 @@
-//! Programs as text: one tolerant reader, one writer with a few styles.
+//! Programs as text: a parser that ignores spacing, and a printer with a few styles.
 //!
 //! The three languages of the paper (FunQL, SCAN-SP, the CLEVR DSL) share this syntax and differ only in
 //! spacing. A name is any run of characters other than white space, parentheses, commas and quotes. Quoted
@@ -9,12 +9,12 @@ use crate::diag::Diagnostic;
 use crate::term::{Shape, TermId, Terms};
 use std::fmt::{self, Write as _};
 
-/// How a program is spaced when it is written.
+/// The spacing of printed programs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Style {
     /// `f ( x )` instead of `f(x)`.
     pub spaced: bool,
-    /// What stands between arguments, `, ` by default.
+    /// The separator between arguments, `, ` by default.
     pub comma: String,
 }
 
@@ -25,10 +25,10 @@ impl Default for Style {
 }
 
 impl Terms {
-    /// Reads one program. The whole text must be one term.
+    /// Parses one program. The whole text must be one term.
     ///
     /// # Errors
-    /// Points at the first character that cannot continue a program.
+    /// A diagnostic at the first character that cannot continue a program.
     pub fn parse(&mut self, text: &str) -> Result<TermId, Diagnostic> {
         Reader { terms: self, text, at: 0 }.program()
     }
@@ -52,7 +52,7 @@ struct Reader<'a> {
     at: usize,
 }
 
-/// A call whose closing parenthesis has not come yet.
+/// A call whose closing parenthesis has not been read yet.
 struct OpenCall<'a> {
     head: &'a str,
     paren_at: usize,
@@ -76,7 +76,7 @@ impl<'a> Reader<'a> {
                     None => continue,
                 },
             };
-            // A term is complete: close what closes, until a comma asks for the next argument.
+            // A term is complete. Close calls until a comma announces the next argument.
             loop {
                 self.skip_space();
                 let Some(call) = open.last_mut() else {
@@ -159,7 +159,7 @@ impl<'a> Reader<'a> {
                     continue;
                 }
                 self.at = start + 1 + offset + 1;
-                // The data releases write `' new york '`: spaces at the rim are not part of a name.
+                // The released data has `' new york '`. Spaces at either end are not part of a name.
                 return Ok(name.trim().to_owned());
             }
             match chars.peek() {
@@ -188,8 +188,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether `text` can stand in a program as a bare name: some characters, none of them white space, control
-/// characters, parentheses, commas or quotes, and neither a number nor `_`.
+/// Whether `text` can be written in a program as a bare name: not empty, without white space, control characters,
+/// parentheses, commas and quotes, and neither a number nor `_`.
 #[must_use]
 pub fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(is_name_char) && text != "_" && !is_number(text)
@@ -214,7 +214,7 @@ impl fmt::Display for Written<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { terms, id, style } = self;
         let (open, empty, close) = if style.spaced { (" ( ", " ( )", " )") } else { ("(", "()", ")") };
-        // Calls under way, with the number of arguments already written.
+        // Open calls, with the number of arguments already printed.
         let mut stack: Vec<(TermId, usize)> = Vec::new();
         let mut next = Some(*id);
         loop {

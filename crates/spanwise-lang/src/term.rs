@@ -1,8 +1,7 @@
-//! Hash-consed terms: equal terms have equal ids, so programs compare in one instruction.
+//! Hash-consed terms: equal terms have equal ids, so programs are compared by comparing ids.
 //!
-//! A [`Terms`] store owns every term that was built in it. Arguments always have smaller ids than the term
-//! they belong to, so any bottom-up pass is a plain loop and nothing here recurses: a program nested ten
-//! thousand deep costs ten thousand steps and no stack.
+//! The arguments of a term have smaller ids than the term itself. A bottom-up pass is therefore a loop over ids, and
+//! nothing here recurses: a program nested ten thousand levels deep needs no stack.
 
 use hashbrown::{DefaultHashBuilder, HashTable};
 use spanwise_core::newtype_index;
@@ -27,9 +26,9 @@ pub enum Shape {
     Quoted,
     /// A number, kept as it was written: `0`, `1.50`.
     Number,
-    /// The hole `_`, which stands for anything.
+    /// The hole `_`, which matches anything.
     Wildcard,
-    /// A name with parentheses, even when nothing stands between them: `scene()`, `city(all)`.
+    /// A name with parentheses, possibly empty: `scene()`, `city(all)`.
     Call,
 }
 
@@ -45,7 +44,21 @@ struct Node {
     size: u64,
 }
 
-/// A store of terms.
+/// A store of terms. It owns every term built in it; a [`TermId`] is valid in its own store only.
+///
+/// ```
+/// use spanwise_lang::Terms;
+///
+/// let mut terms = Terms::new();
+/// let a = terms.parse("state(next_to_2(stateid('texas')))").unwrap();
+/// let b = terms.parse("state ( next_to_2 ( stateid ( 'texas' ) ) )").unwrap();
+/// assert_eq!(a, b);
+/// assert_eq!(terms.head_text(a), "state");
+/// assert_eq!((terms.size(a), terms.depth(a)), (4, 4));
+/// // Equal subterms are stored once.
+/// let pair = terms.call("pair", &[a, b]);
+/// assert_eq!(terms.bottom_up(pair).len(), 5);
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Terms {
     hasher: DefaultHashBuilder,
@@ -75,7 +88,7 @@ impl Terms {
         self.nodes.is_empty()
     }
 
-    /// The symbol of `text`, made when it is new.
+    /// The symbol of `text`, added when it is new.
     ///
     /// # Panics
     /// After 2^32 different strings.
@@ -97,7 +110,7 @@ impl Terms {
         &self.strings[symbol.0 as usize]
     }
 
-    /// The term with this shape, head and arguments, made when it is new. Cost: linear in `args`.
+    /// The term with this shape, head and arguments, added when it is new. Cost: linear in `args`.
     ///
     /// # Panics
     /// When a shape other than [`Shape::Call`] is given arguments, or after 2^32 terms.

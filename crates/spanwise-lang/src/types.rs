@@ -1,4 +1,4 @@
-//! The small subtype forest of a domain.
+//! Types: the subtype forest of a domain.
 
 use crate::diag::{Diagnostic, closest};
 use spanwise_core::{Idx, IndexVec, newtype_index};
@@ -9,13 +9,13 @@ newtype_index! {
     pub struct TypeId(u16)
 }
 
-/// Most types a domain may declare; far above what a person writes, far below what would hurt.
+/// Most types a domain may declare.
 pub const MAX_TYPES: usize = 4096;
 
-/// Most types among which a similar name is looked for: a file may have thousands of unknown names.
+/// Most types among which a similar name is searched. A file may have thousands of unknown names.
 const MAX_SUGGESTED: usize = 200;
 
-/// A forest of named types. `is_subtype` is a table look-up.
+/// A forest of named types. `is_subtype` is a table lookup.
 #[derive(Clone, Debug, Default)]
 pub struct Types {
     names: IndexVec<TypeId, String>,
@@ -24,12 +24,12 @@ pub struct Types {
     below: Vec<bool>,
 }
 
-/// One declared type with the place it was declared at.
+/// A declared type with its position in the file.
 #[derive(Clone, Debug)]
 pub struct TypeDecl {
-    /// Its name and where it stands.
+    /// Its name and the position of the name.
     pub name: (String, Range<usize>),
-    /// Its parent, if it has one, and where that stands.
+    /// The name of its parent, if it has one, and the position of that name.
     pub parent: Option<(String, Range<usize>)>,
 }
 
@@ -115,7 +115,7 @@ impl Types {
         self.parents[id]
     }
 
-    /// Whether a value of type `a` may stand where `b` is wanted.
+    /// Whether a value of type `a` can be used where `b` is required.
     #[inline]
     #[must_use]
     pub fn is_subtype(&self, a: TypeId, b: TypeId) -> bool {

@@ -1,9 +1,10 @@
-//! New training examples from old ones: a closed fragment of one takes the place of a fragment of the same kind in
-//! another, words and program together.
+//! Recombination (data augmentation): replaces a fragment of one training example by a fragment of another, in the utterance and
+//! in the program.
 //!
-//! A fragment is a part of a program that a run of words says completely; the tree of an example tells which
-//! words. Its kind is the topmost type above its own; what the finer types forbid is not made. The part is replaced in
-//! the analysis, where it has a place of its own: a program may hold the same sub-program twice.
+//! A fragment is a sub-program together with the contiguous words that its constants are aligned to in the example's
+//! tree. Fragments are exchanged within a kind: the topmost supertype of their type. Exchanges that the finer types do not
+//! allow are dropped. The sub-program is replaced in the analysis and not in the term, because a program may contain equal
+//! sub-programs at several nodes. Articles and filler nouns come from the domain's language; without one, fragments have none.
 
 use hashbrown::{HashMap, HashSet};
 use spanwise_chart::candidates::Candidates;
@@ -14,41 +15,37 @@ use spanwise_chart::{Category, SpanTree};
 use spanwise_core::{Idx, Random, Span, Utterance};
 use spanwise_lang::{Analysis, ConstantId, Domain, Kind, Node, TermId, Terms, TypeId};
 
-/// How many draws one new example may cost: some are too long, some exist already.
+/// Most draws per new example. Some draws are too long, ill-typed or known.
 const MAX_DRAWS: usize = 50;
 
-/// A training pair with the tree that explains it. The terms of all pairs are in one store.
+/// A training pair with its tree. The terms of all pairs are in one store.
 #[derive(Clone, Debug)]
 pub struct Explained {
-    /// The words.
+    /// The utterance.
     pub utterance: Utterance,
-    /// What they mean.
+    /// Its program.
     pub program: TermId,
-    /// The best tree of the program, as [`GoldChart::best_tree`] gives it.
+    /// The Viterbi tree of the program, as [`GoldChart::best_tree`] gives it.
     pub tree: GoldTree,
 }
 
-/// What may come out.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// Limits on new examples, and how exchanges are chosen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Most words, punctuation included.
+    /// Most tokens of an utterance.
     pub max_words: usize,
-    /// Most constants of the program, those that no word says included.
+    /// Most constants of a program, implicit ones included.
     pub max_constants: usize,
-    /// Words that belong to the fragment they stand before, in lower case.
-    pub articles: Vec<String>,
-    /// Nouns that say nothing and belong to the fragment they follow, in lower case: `the red thing`.
-    pub nouns: Vec<String>,
-    /// Whether a value is a fragment too: a term of a type of which there is nothing but single predicates, such
-    /// as a colour or a direction.
+    /// Whether values are fragments too: terms of types that have only predicates without arguments, such as colors
+    /// and directions.
     pub values: bool,
-    /// Of how many exchanges the rarest one is made; one for any. Rare is what puts a function below another one under which
-    /// few examples have it.
+    /// How many exchanges are drawn to choose the rarest from; 1 takes any. An exchange is rare when it nests a function in
+    /// another one in which few examples have it.
     pub choices: usize,
 }
 
 impl Limits {
-    /// The limits for recombining some examples: the default ones, or as much as all but one in a hundred of them have.
+    /// Limits for some examples: the larger of the defaults and the 99th percentile of their sizes.
     #[must_use]
     pub fn of(domain: &Domain, terms: &Terms, examples: &[Explained]) -> Self {
         let most = |mut sizes: Vec<usize>| {
@@ -69,56 +66,54 @@ impl Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        let articles = ["the", "a", "an"].map(str::to_owned).into();
-        let nouns = ["thing", "things", "object", "objects"].map(str::to_owned).into();
-        Self { max_words: 20, max_constants: 11, articles, nouns, values: false, choices: 1 }
+        Self { max_words: 20, max_constants: 11, values: false, choices: 1 }
     }
 }
 
 /// A new example.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Recombined {
-    /// The words.
+    /// The utterance.
     pub utterance: Utterance,
-    /// What they mean.
+    /// Its program.
     pub program: TermId,
-    /// The example in which something was replaced, by number.
+    /// The index of the example in which a fragment was replaced.
     pub host: usize,
 }
 
-/// A part of some example. Different words or different terms are different fragments.
+/// A fragment of some example. Fragments differ if their words, terms or types differ.
 #[derive(Clone, Debug)]
 struct Fragment {
-    /// The words from the first constant to the last.
+    /// The text from the first aligned word to the last, without the article.
     text: String,
     n_words: usize,
     /// The article before them, if there is one.
     article: Option<String>,
-    /// Whether it is the name of something. Names have an article or not, whatever stood in their place before.
+    /// Whether it is an entity. The article of an entity does not depend on its context.
     is_name: bool,
     term: TermId,
     n_constants: usize,
-    /// Its functions, each once.
+    /// Its functions, each once, in order of id.
     functions: Vec<ConstantId>,
     kind: TypeId,
-    /// Its number among the fragments of its kind.
+    /// Its position among the fragments of its kind.
     rank: usize,
 }
 
-/// A place in an example where a fragment stands.
+/// An occurrence of a fragment in an example.
 #[derive(Clone, Debug)]
 struct Place {
     /// The node of the analysis.
     node: usize,
-    /// The words, with the article before them.
+    /// The words, including the article.
     words: Span,
     has_article: bool,
     fragment: usize,
-    /// The functions above it.
+    /// The functions above it, each once, in order of id.
     above: Vec<ConstantId>,
 }
 
-/// An example, taken apart.
+/// An example with the occurrences of fragments that can be replaced.
 #[derive(Clone, Debug)]
 struct Host {
     example: usize,
@@ -127,25 +122,26 @@ struct Host {
     places: Vec<Place>,
 }
 
-/// All closed fragments of a set of examples, by type.
+/// All fragments of a set of examples, by kind.
 #[derive(Clone, Debug)]
 pub struct Bank<'a> {
     domain: &'a Domain,
     examples: &'a [Explained],
     limits: Limits,
     fragments: Vec<Fragment>,
-    /// Numbers of fragments, for each kind: the topmost type.
+    /// Indices of fragments, for each kind.
     by_kind: Vec<Vec<usize>>,
+    /// The kind of each type.
     kinds: Vec<TypeId>,
     hosts: Vec<Host>,
-    /// In how many examples the second function stands somewhere below the first.
+    /// The number of examples in which the second function is nested, at any depth, in the first.
     nested: HashMap<(ConstantId, ConstantId), usize>,
-    /// The utterances that must not come out, without regard to case and spaces.
+    /// Utterances that must not be made, as [`whole`] normalizes them.
     known: HashSet<String>,
 }
 
 impl<'a> Bank<'a> {
-    /// Takes the examples apart. Those whose tree does not belong to their program are left alone.
+    /// Collects the fragments of the examples. Examples whose tree does not fit their program are skipped.
     #[must_use]
     pub fn new(domain: &'a Domain, terms: &mut Terms, examples: &'a [Explained], limits: Limits) -> Self {
         let known = examples.iter().map(|example| whole(&example.utterance)).collect();
@@ -166,8 +162,8 @@ impl<'a> Bank<'a> {
         bank
     }
 
-    /// Finds the fragments of an example, and adds those that are new. `numbers` are those of the known ones by words, term
-    /// and type.
+    /// Finds the fragments of one example, and adds those that are new. `numbers` maps the words, term and type of each known
+    /// fragment to its index.
     fn take_apart(
         &mut self,
         terms: &mut Terms,
@@ -188,18 +184,18 @@ impl<'a> Bank<'a> {
             *self.nested.entry(pair).or_default() += 1;
         }
         let is_crossed = crossed(&analysis, &built);
-        let said = words(&example.tree.tree);
+        let aligned = words(&example.tree.tree);
         let mut places = Vec::new();
         for (node, place) in example.tree.says.iter().enumerate() {
             let (ty, term) = (analysis.types[node], built[node]);
             let is_value = is_value[ty.index()];
-            let Some(words) = place.and_then(|at| said[at]) else { continue };
+            let Some(words) = place.and_then(|at| aligned[at]) else { continue };
             if is_crossed[node] || (is_value && !self.limits.values) {
                 continue;
             }
-            // Article and noun belong to the phrase around a value.
+            // Around a value, article and noun belong to the larger phrase.
             let (article, words) = if is_value { (None, words) } else { self.around(example, words) };
-            // A whole question is a phrase only where it is "what is the ..", a whole command always.
+            // The root is a fragment if its words are the whole utterance (a command), or a phrase with an article.
             if node == 0 && article.is_none() && words.len() < example.utterance.len() {
                 continue;
             }
@@ -222,7 +218,7 @@ impl<'a> Bank<'a> {
                 });
                 self.fragments.len() - 1
             });
-            // Of the whole nothing would be left but words without meaning.
+            // Replacing the root would keep only null words of the host.
             if node > 0 {
                 let (has_article, above) = (article.is_some(), above[node].clone());
                 places.push(Place { node, words: with_article, has_article, fragment, above });
@@ -231,26 +227,14 @@ impl<'a> Bank<'a> {
         Some(Host { example: number, n_constants: n_constants[0], analysis, places })
     }
 
-    /// More utterances that must not come out, besides those of the examples: training pairs without a tree, say.
+    /// Excludes more utterances besides those of the examples, such as those of training pairs without a tree.
     pub fn exclude<'u>(&mut self, utterances: impl IntoIterator<Item = &'u Utterance>) {
         self.known.extend(utterances.into_iter().map(whole));
     }
 
-    /// Number of different fragments.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.fragments.len()
-    }
-
-    /// Whether there is no fragment at all.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.fragments.is_empty()
-    }
-
-    /// Up to `n` new examples that `grammar` can derive over the words that `candidates` licenses; fewer when the
-    /// bank offers too few. None has the words of an example, of what was excluded, or of another new one. The
-    /// same seed gives the same examples.
+    /// Makes up to `n` new examples, fewer when too many draws fail. Each has a derivation under `grammar` with the
+    /// leaves that `candidates` allows. No utterance is that of an example, of another new example, or excluded. The same
+    /// seed gives the same examples.
     ///
     /// `terms` is the store of the examples. Cost: a few draws and one gold chart per new example.
     pub fn recombine(
@@ -273,7 +257,7 @@ impl<'a> Bank<'a> {
             }
             let drawn = (0..self.limits.choices.max(1)).map(|_| self.draw(&mut random));
             let rarest = drawn.min_by_key(|(_, place, new)| self.precedents(place, new));
-            let (host, place, new) = rarest.expect("one is drawn at least");
+            let (host, place, new) = rarest.expect("at least one is drawn");
             let old = &self.fragments[place.fragment];
             let n_words = self.examples[host.example].utterance.len() - place.words.len() + new.n_words;
             let n_constants = host.n_constants - old.n_constants + new.n_constants;
@@ -296,7 +280,7 @@ impl<'a> Bank<'a> {
         found
     }
 
-    /// A place and another fragment for it, of the kind of the one that stands there.
+    /// Draws a host, one of its places, and another fragment of the same kind.
     fn draw(&self, random: &mut Random) -> (&Host, &Place, &Fragment) {
         let host = &self.hosts[random.below(self.hosts.len())];
         let place = &host.places[random.below(host.places.len())];
@@ -306,20 +290,20 @@ impl<'a> Bank<'a> {
         (host, place, &self.fragments[alike[drawn + usize::from(drawn >= old.rank)]])
     }
 
-    /// In how many examples the functions of a fragment stand below those above a place: of the pair that is rarest.
+    /// How many examples have the rarest nesting that the exchange makes: a function of the fragment in one above the place.
     fn precedents(&self, place: &Place, new: &Fragment) -> usize {
         let known = |pair: (ConstantId, ConstantId)| self.nested.get(&pair).copied().unwrap_or(0);
         product(&place.above, &new.functions).map(known).min().unwrap_or(usize::MAX)
     }
 
-    /// The program of a host with another term at a node.
+    /// The program of a host with `term` at a node.
     fn program(&self, terms: &mut Terms, host: &Host, node: usize, term: TermId) -> Option<TermId> {
         let body = build(self.domain, terms, &host.analysis, Some((node, term)))?[0];
         Some(self.domain.wrap().map_or(body, |form| form.build(terms, &[body])))
     }
 
-    /// The text of a host with another fragment at a place. Where neither is a name, the article remains as it was:
-    /// `the longest river`, not `the longest the river in texas`.
+    /// The text of a host with another fragment at a place. If neither fragment is a name, the host's article (or its absence) is
+    /// kept: `the longest river in texas`, not `the longest the river in texas`.
     fn text(&self, host: &Host, place: &Place, new: &Fragment) -> String {
         let utterance = &self.examples[host.example].utterance;
         let tokens = utterance.tokens();
@@ -336,38 +320,41 @@ impl<'a> Bank<'a> {
         }
     }
 
-    /// The article before some words, and the words with the noun after them, where these say nothing themselves.
+    /// Extends the words of a fragment by what the domain's language adds to a phrase: the position of the article before them,
+    /// and the words with a filler noun after them. Both must be null words in the tree.
     fn around(&self, example: &Explained, words: Span) -> (Option<u32>, Span) {
+        let Some(language) = self.domain.language() else { return (None, words) };
         let tokens = example.utterance.tokens();
-        let is_said = |at: u32| {
+        let is_aligned = |at: u32| {
             let here = Span::new(at, at + 1);
             let mut nodes = example.tree.tree.nodes.iter();
             nodes.any(|node| matches!(node.category, Category::Constant(_)) && node.span.contains(here))
         };
-        let is_one_of = |at: u32, known: &[String]| {
-            tokens.get(at as usize).is_some_and(|token| known.contains(&token.lower)) && !is_said(at)
+        let is_one_of = |at: u32, known: &[&str]| {
+            tokens.get(at as usize).is_some_and(|token| known.contains(&token.lower.as_str()))
+                && !is_aligned(at)
         };
-        let article = words.start.checked_sub(1).filter(|&at| is_one_of(at, &self.limits.articles));
-        let has_noun = is_one_of(words.end, &self.limits.nouns);
+        let article = words.start.checked_sub(1).filter(|&at| is_one_of(at, language.articles));
+        let has_noun = is_one_of(words.end, language.filler_nouns);
         (article, Span::new(words.start, words.end + u32::from(has_noun)))
     }
 }
 
-/// What each type is exchanged as: the type above all of its kind. Finer types say what may stand where, and an exchange that
-/// they forbid is drawn again; but where "texas" can stand, "the largest state" often can too, and where states are told by
-/// their neighbors, they can be told by their rivers. Such exchanges are the compositions that training does not have.
+/// The kind of each type: its topmost supertype. Exchanges that finer types forbid are drawn again. Exchanging within finer
+/// types would be safe but would make few new compositions: "texas" and "the largest state" have different types, and so do
+/// states found by their neighbors and states found by their rivers.
 fn kinds(domain: &Domain) -> Vec<TypeId> {
     let types = domain.types();
     let top = |ty: TypeId| std::iter::successors(Some(ty), |&ty| types.parent(ty)).last().unwrap_or(ty);
     types.ids().map(top).collect()
 }
 
-/// The words of an utterance without regard to case and spaces.
+/// The tokens of an utterance in lower case, each followed by a space.
 fn whole(utterance: &Utterance) -> String {
     plain(utterance, Span::new(0, utterance.len() as u32))
 }
 
-/// Some words in lower case, with single spaces.
+/// The tokens of a span in lower case, each followed by a space.
 fn plain(utterance: &Utterance, words: Span) -> String {
     let mut out = String::with_capacity(utterance.text().len());
     for token in &utterance.tokens()[words.start as usize..words.end as usize] {
@@ -377,20 +364,20 @@ fn plain(utterance: &Utterance, words: Span) -> String {
     out
 }
 
-/// For each node of a tree, the words from its first constant to its last.
+/// For each node of a tree, the span from its first aligned word to its last.
 fn words(tree: &SpanTree) -> Vec<Option<Span>> {
-    let mut said: Vec<Option<Span>> = Vec::with_capacity(tree.nodes.len());
+    let mut hulls: Vec<Option<Span>> = Vec::with_capacity(tree.nodes.len());
     for node in &tree.nodes {
         let own = matches!(node.category, Category::Constant(_)).then_some(node.span);
-        let below = node.children.iter().filter_map(|&child| said[child]);
+        let below = node.children.iter().filter_map(|&child| hulls[child]);
         let hull = |a: Span, b: Span| Span::new(a.start.min(b.start), a.end.max(b.end));
-        said.push(below.chain(own).reduce(hull));
+        hulls.push(below.chain(own).reduce(hull));
     }
-    said
+    hulls
 }
 
-/// For each node of an analysis, whether it lies in one of two equal arguments of a constant. Either words may say either
-/// argument then, and a tree may have them crossed: replaced, they would change places.
+/// For each node of an analysis, whether it lies in one of two equal arguments of a constant. The tree may have the words of two
+/// equal arguments crossed, so a replacement could put the wrong argument in place.
 fn crossed(analysis: &Analysis, built: &[TermId]) -> Vec<bool> {
     let mut is_crossed = vec![false; built.len()];
     for (at, node) in analysis.nodes.iter().enumerate() {
@@ -402,7 +389,7 @@ fn crossed(analysis: &Analysis, built: &[TermId]) -> Vec<bool> {
     is_crossed
 }
 
-/// For each type, whether its terms are single predicates and nothing else.
+/// For each type, whether all its terms are predicates without arguments.
 fn value_types(domain: &Domain) -> Vec<bool> {
     let mut is_value = vec![true; domain.types().len()];
     for (id, constant) in domain.constants().iter_enumerated() {
@@ -416,8 +403,8 @@ fn value_types(domain: &Domain) -> Vec<bool> {
     is_value
 }
 
-/// For each node of an analysis the functions above it, and those in its subtree, each once and in order. What has no
-/// arguments, and an accumulator, is no function.
+/// For each node of an analysis, the functions above it and the functions in its subtree, each once, in order of id. Constants
+/// without arguments and accumulators do not count.
 fn functions(domain: &Domain, analysis: &Analysis) -> (Vec<Vec<ConstantId>>, Vec<Vec<ConstantId>>) {
     let own = |node: &Node| match node {
         Node::Constant { constant, frame, .. } if !domain.frame(*frame).slots.is_empty() => Some(*constant),
@@ -441,7 +428,7 @@ fn functions(domain: &Domain, analysis: &Analysis) -> (Vec<Vec<ConstantId>>, Vec
     (above, below)
 }
 
-/// All pairs.
+/// The Cartesian product.
 fn product(above: &[ConstantId], below: &[ConstantId]) -> impl Iterator<Item = (ConstantId, ConstantId)> {
     above.iter().flat_map(|&a| below.iter().map(move |&b| (a, b)))
 }
@@ -456,7 +443,7 @@ fn count_constants(analysis: &Analysis) -> Vec<usize> {
     counts
 }
 
-/// The term of every node of an analysis, with another term for one of them.
+/// The term of every node of an analysis, with one of them replaced.
 fn build(
     domain: &Domain,
     terms: &mut Terms,

@@ -1,12 +1,13 @@
-//! The domain file as written: TOML in, declarations with their places out.
+//! The syntax of domain files: reads TOML into declarations that keep their positions.
 //!
-//! This module knows the keys of the format and nothing of their meaning; the compiler beside it gives them that.
-//! Everything wrong is collected, so that one run of the linter shows all of it.
+//! This module checks keys and kinds of values. The compiler beside it checks what they mean. Problems are collected, so
+//! that one run of `spanwise check` shows all of them.
 
 mod reader;
+mod values;
 
 use crate::diag::Diagnostic;
-use crate::inflection::Inflections;
+use crate::language::Language;
 use crate::surface::Style;
 use crate::types::TypeDecl;
 use std::ops::Range;
@@ -16,7 +17,7 @@ use toml_edit::Document;
 /// The newest version of the format that this build reads.
 pub const FORMAT: i64 = 1;
 
-/// A value and where it stands in the file. For text the range lies inside the quotes.
+/// A value and its position in the file. For text the range lies inside the quotes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct At<T> {
     /// The value.
@@ -32,9 +33,9 @@ pub struct ConstantDecl {
     pub name: At<String>,
     /// Its signatures.
     pub types: Vec<At<String>>,
-    /// How it is written when `name(arguments)` is not it.
+    /// How it is written, where that is not `name(arguments)`.
     pub form: Option<At<String>>,
-    /// Whether it may be inserted where no word says it.
+    /// Whether it may be inserted where no word is aligned to it.
     pub implicit: bool,
 }
 
@@ -45,15 +46,15 @@ pub struct EntityDecl {
     pub class: At<String>,
     /// The type of its members.
     pub ty: At<String>,
-    /// How a member is written; `{column}` stands for a cell of its row.
+    /// How a member is written in programs; `{column}` is replaced by a cell of its row.
     pub form: At<String>,
     /// The tables its members come from, each `path` or `path new=old ..` with columns renamed.
     pub tables: Vec<At<String>>,
     /// Members listed in place.
     pub names: Vec<At<String>>,
-    /// How a member is said; `{column}` stands for a cell of its row.
+    /// The phrases of a member; `{column}` is replaced by a cell of its row.
     pub phrases: Vec<At<String>>,
-    /// Further ways to say single members.
+    /// More phrases for single members.
     pub aliases: Vec<(At<String>, Vec<At<String>>)>,
     /// Whether names outside the table are members too.
     pub open: bool,
@@ -68,16 +69,16 @@ pub struct AccumulatorDecl {
     pub elements: Vec<At<String>>,
     /// The type they are applied to.
     pub over: At<String>,
-    /// The type that comes out.
+    /// The type of the result.
     pub result: At<String>,
-    /// What they are applied to when nothing comes.
+    /// What they are applied to when there is no such argument.
     pub default: Option<At<String>>,
 }
 
 /// How programs of the domain are evaluated.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ExecutorChoice {
-    /// Not at all: programs are the answer.
+    /// Not at all: the program is the answer.
     None,
     /// By an executor inside the binary.
     Builtin(At<String>),
@@ -125,13 +126,15 @@ pub struct DomainFile {
     pub about: String,
     /// The types.
     pub types: Vec<TypeDecl>,
-    /// Words that never carry meaning.
+    /// Null words: words that are never aligned to a constant.
     pub no_meaning: Vec<At<String>>,
-    /// How phrases are compared with words.
-    pub inflections: Inflections,
+    /// The natural language of the utterances, for recombination.
+    pub language: Option<&'static Language>,
+    /// The language whose stems phrases are compared by; `None` compares words as they are written.
+    pub inflections: Option<&'static Language>,
     /// The types a complete program may have.
     pub root: Vec<At<String>>,
-    /// What stands around every program.
+    /// The wrapper around every program.
     pub wrap: Option<At<String>>,
     /// How programs are spaced.
     pub style: Style,
@@ -145,7 +148,7 @@ pub struct DomainFile {
     pub accumulators: Vec<AccumulatorDecl>,
     /// How programs are evaluated.
     pub executor: ExecutorChoice,
-    /// Where the file says so.
+    /// The position of that choice in the file.
     pub executor_range: Range<usize>,
     /// Alternative types and signatures.
     pub type_systems: Vec<TypeSystemDecl>,
@@ -156,7 +159,7 @@ pub struct DomainFile {
 pub struct AnnotationFile {
     /// All the phrases of each constant that it lists.
     pub phrases: Vec<(At<String>, Vec<At<String>>)>,
-    /// The names of what is preferred, the most important first; `None` where nothing is said.
+    /// Names of preferences, the most important first; `None` when the key is absent.
     pub prefer: Option<Vec<At<String>>>,
 }
 

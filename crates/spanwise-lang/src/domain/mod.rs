@@ -1,42 +1,30 @@
-//! A domain: typed constants, how they are written and said, and how their meanings compose.
+//! Domains: typed constants, their notation in programs, their phrases, and how their meanings compose.
 //!
 //! [`Domain::load`] compiles a domain file (`docs/domain-format.md` is its reference) in passes: TOML to
 //! declarations ([`mod@file`]), declarations to types, frames and entities (`compile`), frames to numbered meaning
-//! states ([`crate::states`]). Everything after loading works on numbers.
+//! states ([`crate::states`]). After loading, everything is referred to by id.
 //!
 //! A domain owns a base [`Terms`] store that holds its forms and entities. Programs are built in stores that
 //! start as a copy of it ([`Domain::new_terms`]), so that ids of the base are valid there too.
 
 mod compile;
+mod constant;
 pub mod file;
 
 use crate::diag::Diagnostic;
 use crate::form::Form;
+use crate::language::Language;
 use crate::lexicon::Lexicon;
 use crate::states::{AccumulatorId, AccumulatorTypes, StateId, States};
 use crate::surface::Style;
 use crate::term::{Shape, Symbol, TermId, Terms};
 use crate::types::{TypeId, Types};
+pub use constant::{Accumulator, Class, ClassId, Constant, ConstantId, Frame, FrameId, Kind};
 pub use file::ExecutorChoice;
 use hashbrown::{HashMap, HashSet};
-use spanwise_core::{Idx, IndexVec, newtype_index};
+use spanwise_core::{Idx, IndexVec};
 use std::fmt;
 use std::ops::Range;
-
-newtype_index! {
-    /// A constant of a domain: a predicate or one entity.
-    pub struct ConstantId(u32)
-}
-
-newtype_index! {
-    /// One way to use a constant.
-    pub struct FrameId(u32)
-}
-
-newtype_index! {
-    /// A class of entities.
-    pub struct ClassId(u16)
-}
 
 /// Rows of an entity table, with the columns named.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -47,16 +35,16 @@ pub struct Table {
     pub rows: Vec<(usize, Vec<String>)>,
 }
 
-/// Gives the tables that a domain file names. The language room itself reads no file.
+/// Provides the tables that a domain file names. This crate itself reads no files.
 pub trait TableSource {
     /// The table at `path`, relative to the domain file.
     ///
     /// # Errors
-    /// Why it cannot be had, naming the table's file and line.
+    /// Why the table cannot be read, with its file and line.
     fn read(&self, path: &str) -> Result<Table, String>;
 }
 
-/// A source without any table.
+/// A source without tables.
 #[derive(Clone, Copy, Debug)]
 pub struct NoTables;
 
@@ -66,92 +54,32 @@ impl TableSource for NoTables {
     }
 }
 
-/// What kind of constant it is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
-    /// Declared under `[constants]`.
-    Predicate,
-    /// A member of a class.
-    Entity(ClassId),
-}
-
-/// A constant.
-#[derive(Clone, Debug)]
-pub struct Constant {
-    /// Its name: the key of a predicate, the written form of an entity.
-    pub name: String,
-    /// Predicate or entity.
-    pub kind: Kind,
-    /// Its frames.
-    pub frames: Range<u32>,
-    /// The whole term, for an entity.
-    pub term: Option<TermId>,
-    /// Whether it may be inserted where no word says it.
-    pub implicit: bool,
-}
-
-/// One way to use a constant: the slots it asks for and what it gives. Entities of a class share one.
-#[derive(Clone, Debug)]
-pub struct Frame {
-    /// The slots to fill, in filling order.
-    pub slots: Vec<TypeId>,
-    /// The type of the complete term.
-    pub result: TypeId,
-    /// How the complete term is written; `None` for entities, whose term is their own.
-    pub form: Option<Form>,
-    /// The meaning state of the bare constant; `None` when no complete program can contain it.
-    pub state: Option<StateId>,
-}
-
-/// A class of entities.
-#[derive(Clone, Debug)]
-pub struct Class {
-    /// Its name.
-    pub name: String,
-    /// The type of its members.
-    pub ty: TypeId,
-    /// The shared frame of its members.
-    pub frame: FrameId,
-    /// Whether any name is a member.
-    pub open: bool,
-    /// The form with a hole for each column, to recognise members that no table lists.
-    form: Option<Form>,
-    /// Whether the form is a quoted cell and nothing else.
-    is_quoted: bool,
-}
-
-impl Class {
-    /// Whether `term` is written like a member, listed or not.
-    fn accepts(&self, terms: &Terms, term: TermId) -> bool {
-        let Some(form) = &self.form else { return false };
-        let mut args = vec![None; form.holes().len()];
-        // Any name would fit a class that is written as a bare cell, so it has no more than its numbers.
-        let is_bare = matches!(form, Form::Hole(_));
-        let fits = |arg: &Option<TermId>| match arg.map(|arg| terms.shape(arg)) {
-            None => true,
-            Some(Shape::Number) => !self.is_quoted,
-            Some(Shape::Quoted) => !is_bare || self.is_quoted,
-            Some(Shape::Name) => !is_bare,
-            Some(Shape::Call | Shape::Wildcard) => false,
-        };
-        form.take_apart(terms, term, &mut args) && args.iter().all(fits)
-    }
-}
-
-/// An accumulator.
-#[derive(Clone, Debug)]
-pub struct Accumulator {
-    /// The predicate that gathered values become arguments of.
-    pub head: Symbol,
-    /// What they are applied to when nothing comes.
-    pub default: Option<TermId>,
-}
-
 /// A compiled domain.
+///
+/// ```
+/// use spanwise_lang::Domain;
+/// use spanwise_lang::domain::NoTables;
+///
+/// let source = r#"
+///     name = "home"
+///     types = ["Light", "Action"]
+///     root = { types = ["Action"] }
+///     constants = { on = "Light -> Action", lamp = "Light" }
+/// "#;
+/// let domain = Domain::load(source, "home.toml", None, &NoTables)?;
+/// let mut terms = domain.new_terms();
+/// let program = terms.parse("on(lamp)").unwrap();
+/// assert!(domain.analyze(&terms, program).is_ok());
+/// // A light is well-typed, but it is not a complete program.
+/// let light = terms.parse("lamp").unwrap();
+/// assert_eq!(domain.analyze(&terms, light).unwrap_err().kind(), "not a root type");
+/// # Ok::<(), spanwise_lang::DomainErrors>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Domain {
     name: String,
     about: String,
+    language: Option<&'static Language>,
     type_system: Option<String>,
     type_systems: Vec<String>,
     source: String,
@@ -178,25 +106,25 @@ pub struct Domain {
     predicate_of: HashMap<String, ConstantId>,
 }
 
-/// Everything wrong with a domain file.
+/// All problems of a domain file.
 #[derive(Clone, Debug)]
 pub struct DomainErrors {
-    /// The file, as it is called in messages.
+    /// The name of the file in messages.
     pub file: String,
     /// Its text.
     pub source: String,
-    /// What is wrong, in the order of the file.
+    /// The problems, in the order of the file.
     pub problems: Vec<Diagnostic>,
 }
 
-/// The names of the type systems in a domain file, whatever else is wrong with it; `None` when it is not TOML.
+/// The names of the type systems in a domain file, even if it has other problems; `None` when it is not TOML.
 #[must_use]
 pub fn type_system_names(source: &str) -> Option<Vec<String>> {
     let file = file::read(source, &mut Vec::new())?;
     Some(file.type_systems.into_iter().map(|system| system.name.value).collect())
 }
 
-/// How many problems a rendered list shows before it only counts.
+/// How many problems a rendered list shows; the rest are only counted.
 const MAX_SHOWN: usize = 20;
 
 impl fmt::Display for DomainErrors {
@@ -217,11 +145,11 @@ impl std::error::Error for DomainErrors {}
 impl Domain {
     /// Compiles a domain file.
     ///
-    /// `file` is its name in messages, `type_system` the name of one of its alternatives (`None`: its own
-    /// types), `tables` where its entity tables come from.
+    /// `file` is its name in messages. `type_system` names one of its alternative type systems; `None` takes the
+    /// file's own types. Entity tables are read from `tables`.
     ///
     /// # Errors
-    /// Everything that is wrong with the file, with lines and columns.
+    /// All problems of the file, with lines and columns.
     pub fn load(
         source: &str,
         file: &str,
@@ -240,31 +168,37 @@ impl Domain {
         &self.name
     }
 
-    /// One line about it.
+    /// A one-line description.
     #[must_use]
     pub fn about(&self) -> &str {
         &self.about
     }
 
-    /// The alternative type system in use, if not the file's own.
+    /// The natural language of the utterances, if the file names one.
+    #[must_use]
+    pub fn language(&self) -> Option<&'static Language> {
+        self.language
+    }
+
+    /// The alternative type system in use; `None` for the file's own.
     #[must_use]
     pub fn type_system(&self) -> Option<&str> {
         self.type_system.as_deref()
     }
 
-    /// The alternatives that the file offers.
+    /// The names of the alternative type systems in the file.
     #[must_use]
     pub fn type_systems(&self) -> &[String] {
         &self.type_systems
     }
 
-    /// The text of the domain file, so that a model can carry it.
+    /// The text of the domain file. Models are saved with it.
     #[must_use]
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// The tables that were read, with the paths the file names them by.
+    /// The tables that were read, with their paths as written in the file.
     #[must_use]
     pub fn tables(&self) -> &[(String, Table)] {
         &self.tables
@@ -276,7 +210,7 @@ impl Domain {
         &self.types
     }
 
-    /// A store to build programs in.
+    /// A store to build programs in. It starts as a copy of the domain's own.
     #[must_use]
     pub fn new_terms(&self) -> Terms {
         self.base.clone()
@@ -329,25 +263,25 @@ impl Domain {
         &self.root_types
     }
 
-    /// What stands around every program.
+    /// The wrapper around every program.
     #[must_use]
     pub fn wrap(&self) -> Option<&Form> {
         self.wrap.as_ref()
     }
 
-    /// How programs are spaced when they are written.
+    /// The spacing of programs when they are printed.
     #[must_use]
     pub fn style(&self) -> &Style {
         &self.style
     }
 
-    /// Whether a lower-case word never carries meaning.
+    /// Whether a lower-case word is a null word: one that is never aligned to a constant.
     #[must_use]
     pub fn is_no_meaning(&self, word: &str) -> bool {
         self.no_meaning.contains(word)
     }
 
-    /// The phrases.
+    /// The lexicon.
     #[must_use]
     pub fn lexicon(&self) -> &Lexicon {
         &self.lexicon
@@ -365,7 +299,7 @@ impl Domain {
         &self.executor
     }
 
-    /// Where the file says so: the value of `builtin`, `command` or `url`.
+    /// The position of that choice in the file: the value of `builtin`, `command` or `url`.
     #[must_use]
     pub fn executor_range(&self) -> Range<usize> {
         self.executor_range.clone()
@@ -382,13 +316,13 @@ impl Domain {
         self.constants.iter().filter(|c| c.kind == Kind::Predicate).map(|c| c.name.as_str())
     }
 
-    /// The entity that `term` is, when a table lists it.
+    /// The entity whose term is `term`, when a table lists it.
     #[must_use]
     pub fn entity(&self, term: TermId) -> Option<ConstantId> {
         self.entity_of.get(&term).copied()
     }
 
-    /// The class whose members are written like `term`, whether or not a table lists this one.
+    /// The entity class whose members are written like `term`, whether or not a table lists this member.
     #[must_use]
     pub fn class_of(&self, terms: &Terms, term: TermId) -> Option<ClassId> {
         if let Some(constant) = self.entity(term)
@@ -397,7 +331,7 @@ impl Domain {
             return Some(class);
         }
         let accepting = self.classes.iter_enumerated().filter(|(_, class)| class.accepts(terms, term));
-        // The first, but an open one before any that would refuse the term.
+        // The first one, but open classes before closed ones, which would reject the term.
         accepting.min_by_key(|(_, class)| !class.open).map(|(id, _)| id)
     }
 
@@ -412,17 +346,16 @@ impl Domain {
 
     /// How the entities of classes with this name on top are written, with `..` for cells.
     pub(crate) fn classes_with_top(&self, head: Symbol) -> impl Iterator<Item = String> {
-        self.classes.iter().filter_map(move |class| {
-            let form =
-                class.form.as_ref().filter(|form| form.top(&self.base) == Some((Shape::Call, head)))?;
+        let forms = self.classes.iter().map(|class| &class.form);
+        forms.filter(move |form| form.top(&self.base) == Some((Shape::Call, head))).map(|form| {
             let mut terms = self.base.clone();
             let cell = terms.leaf(Shape::Quoted, "..");
             let built = form.build(&mut terms, &vec![cell; form.holes().len()]);
-            Some(terms.display(built).to_string())
+            terms.display(built).to_string()
         })
     }
 
-    /// A frame as a person would write it: `state(all)`, `relate(behind, Objects)`.
+    /// A frame in the notation of programs: `state(all)`, `relate(behind, Objects)`.
     #[must_use]
     pub fn written(&self, frame: FrameId) -> String {
         let frame = &self.frames[frame];
@@ -448,7 +381,7 @@ impl Domain {
         terms.display_styled(program, &self.style)
     }
 
-    /// A meaning state in words: `State`, `State, City -> Number`, `filter(..)`.
+    /// A meaning state as text: `State`, `State, City -> Number`, `filter(..)`.
     #[must_use]
     pub fn describe(&self, state: StateId) -> String {
         use crate::states::State;

@@ -1,4 +1,4 @@
-//! What a domain file means, and what its author is told when it is wrong.
+//! How domain files are compiled, and how their problems are reported.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -24,7 +24,7 @@ go = "Place? -> Task"
 then = "Task, Task -> Plan"
 box = "Place = anywhere -> Stored"
 nearest = { type = "T -> U where (T, U) in [(Boxes, Box), (Stored, Box)]", implicit = true }
-behind = { type = "Thing -> Stored", form = "place(behind, {})" }
+behind = { type = "Thing -> Stored", form = "at(behind, {})" }
 count = "T -> Count where T in [Boxes, Stored]"
 red = "Color"
 blue = "Color"
@@ -116,7 +116,7 @@ fn check_types(program: &str, expected: Expect) {
 }
 
 #[test]
-fn programs_are_taken_apart_into_typed_constants() {
+fn programs_are_analyzed_into_typed_constants() {
     check_types(
         "do(then(bring(nearest(pick(red, heavy, box(anywhere))), place('kitchen')), go()))",
         expect![[r#"
@@ -149,11 +149,11 @@ fn programs_are_taken_apart_into_typed_constants() {
 }
 
 #[test]
-fn untypeable_programs_say_why() {
+fn ill_typed_programs_are_reported_with_the_reason() {
     check_types(
         "go()",
         expect![[r#"
-        not wrapped: the program is not wrapped as [root] wrap says
+        not wrapped: the program lacks the wrapper declared in [root]
     "#]],
     );
     check_types(
@@ -201,23 +201,23 @@ fn untypeable_programs_say_why() {
 }
 
 #[test]
-fn entities_are_said_by_name_alias_and_template() {
+fn entities_are_found_by_name_alias_and_template() {
     let domain = robot();
-    let said = |text: &str| {
+    let found = |text: &str| {
         let found = domain.lexicon().matches(&Utterance::new(text));
         let names: Vec<_> =
             found.iter().map(|m| format!("{} {}", m.span, domain.constants()[m.constant].name)).collect();
         names.join("; ")
     };
-    assert_eq!(said("the Galley"), "1..2 place('kitchen')");
-    assert_eq!(said("cook's room"), "0..4 place('kitchen')");
-    assert_eq!(said("place living room"), "0..3 place('living room'); 1..3 place('living room')");
-    assert_eq!(said("pantry and then carry"), "0..1 place('pantry'); 1..3 then; 3..4 bring");
+    assert_eq!(found("the Galley"), "1..2 place('kitchen')");
+    assert_eq!(found("cook's room"), "0..4 place('kitchen')");
+    assert_eq!(found("place living room"), "0..3 place('living room'); 1..3 place('living room')");
+    assert_eq!(found("pantry and then carry"), "0..1 place('pantry'); 1..3 then; 3..4 bring");
     assert!(domain.is_no_meaning("please") && !domain.is_no_meaning("bring"));
 }
 
 #[test]
-fn constants_states_and_the_rest_come_out_as_declared() {
+fn constants_states_and_the_rest_are_compiled_as_declared() {
     let domain = robot();
     let bring = domain.predicate("bring").unwrap();
     let states: Vec<_> =
@@ -293,7 +293,7 @@ fn errors_point_into_the_file() {
     check_error(
         &format!("{ROOT}wrap = \"x\""),
         expect![[r#"
-        error: `wrap` needs exactly one hole with something around it, as in `answer({})`
+        error: `wrap` needs exactly one hole, inside a call, as in `answer({})`
          --> d.toml:5:9
           |
         5 | wrap = "x"
@@ -359,12 +359,12 @@ fn errors_point_into_the_file() {
             "{ROOT}[[accumulators]]\nhead = \"f\"\nelements = [\"B\"]\nover = \"A\"\nresult = \"A\"\ndefault = \"s\""
         ),
         expect![[r#"
-            error: `f` with a default must not give a type that it is applied to
+            error: `f` has a default, so its result must not be a type that it is applied to
              --> d.toml:9:11
               |
             9 | result = "A"
               |           ^
-              = hint: values that stand alone join further values: keep `result` outside `over`"#]],
+              = hint: otherwise a program has several derivations: choose a `result` that is not a subtype of `over`"#]],
     );
 }
 

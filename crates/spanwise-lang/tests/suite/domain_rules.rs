@@ -1,4 +1,4 @@
-//! What the loader refuses so that every program can be written and said in one way, and what it must accept.
+//! Which domain files are rejected, so that every program has one notation and one derivation, and which must be accepted.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -224,12 +224,12 @@ fn a_member_must_not_be_written_like_a_constant() {
 }
 
 #[test]
-fn phrases_of_a_class_must_close_their_braces_and_say_something() {
+fn phrases_of_a_class_must_have_balanced_braces_and_a_word() {
     let with = |phrase: &str| {
         class(&format!("form = \"lamp('{{name}}')\"\nnames = [\"a\"]\nphrases = [\"{phrase}\"]"))
     };
     for phrase in ["the {name", "the name}", "the {name}}", "{{name}"] {
-        refused(&with(phrase), ["a brace in this phrase has no partner", "d.toml:11:13"]);
+        refused(&with(phrase), ["this phrase has an unbalanced brace", "d.toml:11:13"]);
     }
     for phrase in ["", "  "] {
         refused(&with(phrase), ["a phrase needs at least one word"]);
@@ -250,9 +250,9 @@ fn members_in_names_must_have_every_column_of_the_form() {
 // ---- accumulators -------------------------------------------------------------------------------------------
 
 #[test]
-fn a_default_must_not_be_an_entity_that_can_be_said_too() {
+fn a_default_must_not_be_an_entity_too() {
     let rest = accumulator("head = \"pick\"\ndefault = \"lamp('a')\"");
-    let text = "the default `lamp('a')` can also be said";
+    let text = "the default `lamp('a')` is also a constant or an entity";
     refused(&format!("{}{rest}", class("form = \"lamp('{name}')\"\nnames = [\"a\"]")), [text]);
     refused(&format!("{}{rest}", class("form = \"lamp('{name}')\"\nopen = true")), [text]);
     fine(&format!("{}{rest}", class("form = \"lamp('{name}')\"\nnames = [\"b\"]")));
@@ -273,7 +273,7 @@ fn the_head_of_an_accumulator_must_be_a_name_of_its_own() {
 }
 
 #[test]
-fn more_classes_or_accumulators_than_anyone_needs_are_an_error_and_no_panic() {
+fn too_many_classes_or_accumulators_are_an_error_and_no_panic() {
     let many = |n: usize, one: &dyn Fn(usize) -> String| (0..n).map(one).collect::<String>();
     let classes = |n| {
         many(n, &|n| {

@@ -1,4 +1,4 @@
-//! Accumulators, and the rules that keep each program sayable in one way only.
+//! Compiles accumulators, and checks the rules that give each program only one derivation.
 
 use super::super::file::{AccumulatorDecl, At};
 use super::super::{Accumulator, Class};
@@ -13,7 +13,7 @@ use spanwise_core::IndexVec;
 /// Most accumulators of a domain.
 pub(super) const MAX_ACCUMULATORS: usize = 1_000;
 
-/// The accumulators of a domain, and what the tables of states need to know of them.
+/// The accumulators of a domain with their types.
 #[derive(Default)]
 pub(super) struct Accumulators {
     pub(super) all: IndexVec<AccumulatorId, Accumulator>,
@@ -44,7 +44,7 @@ impl Compiler<'_> {
             })
         };
         if found.types.iter().any(taken) {
-            return self.problem(&decl.head.range, "a type can gather for one accumulator only");
+            return self.problem(&decl.head.range, "a type can be an element of one accumulator only");
         }
         let (Some(over), Some(result)) = (self.ty(&decl.over), self.ty(&decl.result)) else { return };
         let default = decl.default.as_ref().and_then(|text| {
@@ -56,7 +56,7 @@ impl Compiler<'_> {
         found.all.push(Accumulator { head: self.base.intern(&decl.head.value), default });
     }
 
-    /// The head must be a name, and nothing else may be written with it.
+    /// The head must be a plain name, and no constant may be written with it.
     fn check_head(&mut self, name: &At<String>, found: &Accumulators) -> bool {
         self.check_name(name, "an accumulator");
         let head = self.base.intern(&name.value);
@@ -77,8 +77,8 @@ impl Compiler<'_> {
         true
     }
 
-    /// With a default there must be one way only to say each program. A default that is not a constant or an
-    /// entity but could be composed of several is not noticed.
+    /// With a default, each program must still have only one derivation. A default that several constants together could
+    /// build is not detected.
     fn check_default(
         &mut self,
         decl: &AccumulatorDecl,
@@ -88,21 +88,25 @@ impl Compiler<'_> {
     ) {
         let (Some(text), Some(term)) = (&decl.default, default) else { return };
         if self.types.is_subtype(result, over) {
-            let message =
-                format!("`{}` with a default must not give a type that it is applied to", decl.head.value);
-            let hint = "values that stand alone join further values: keep `result` outside `over`";
+            let message = format!(
+                "`{}` has a default, so its result must not be a type that it is applied to",
+                decl.head.value
+            );
+            let hint = "otherwise a program has several derivations: choose a `result` that is not a subtype of `over`";
             self.problems.push(Diagnostic::new(decl.result.range.clone(), message).hint(hint));
         }
-        if self.can_say(term, over) {
-            let message =
-                format!("the default `{}` can also be said, of a type that `over` accepts", text.value);
-            let hint = "give what is written so a type of its own outside `over`";
+        if self.is_constant(term, over) {
+            let message = format!(
+                "the default `{}` is also a constant or an entity of a type that `over` accepts",
+                text.value
+            );
+            let hint = "give that constant or entity a type that `over` does not accept";
             self.problems.push(Diagnostic::new(text.range.clone(), message).hint(hint));
         }
     }
 
     /// Whether a constant or an entity of this type is written like `term`.
-    fn can_say(&self, term: TermId, ty: TypeId) -> bool {
+    fn is_constant(&self, term: TermId, ty: TypeId) -> bool {
         let fits = |found: TypeId| self.types.is_subtype(found, ty);
         let is_member = |class: &Class| class.open && class.accepts(&self.base, term);
         let listed = self.entity_of.get(&term).map(|&entity| self.constants[entity].frames.start as usize);

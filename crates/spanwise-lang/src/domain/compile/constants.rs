@@ -1,4 +1,4 @@
-//! Constants: signatures to frames.
+//! Compiles constants: turns their signatures into frames.
 
 use super::super::file::{At, ConstantDecl, DomainFile};
 use super::super::{Constant, ConstantId, Frame, FrameId, Kind};
@@ -12,13 +12,13 @@ use crate::types::TypeId;
 use hashbrown::HashSet;
 use std::ops::Range;
 
-/// Most optional slots in one signature: each doubles the number of frames.
+/// Most optional slots in one signature. Each doubles the number of frames.
 const MAX_OPTIONAL: usize = 6;
 /// Most slots in one signature.
 const MAX_SLOTS: usize = 16;
 /// Most frames of one constant: plain signatures, times choices of optional slots.
 const MAX_FRAMES: usize = 20_000;
-/// Unknown names for which a similar one is looked for; of many problems only the first are shown.
+/// Most unknown names for which a similar name is searched. Only the first problems are shown.
 const MAX_SUGGESTIONS: usize = 50;
 
 impl Compiler<'_> {
@@ -50,7 +50,7 @@ impl Compiler<'_> {
         self.predicate_of.insert(decl.name.value.clone(), id);
     }
 
-    /// A name that stands in programs must be readable there.
+    /// Checks that a name can be written in programs.
     pub(super) fn check_name(&mut self, name: &At<String>, what: &str) {
         if !is_name(&name.value) {
             let message = format!("`{}` cannot be the name of {what}: no program could write it", name.value);
@@ -59,8 +59,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// The plain signatures of a constant, each with the place of the text it comes from. None of them when
-    /// they are too large or too many.
+    /// The plain signatures of a constant, each with the position of its text. Texts with too many slots are skipped; if
+    /// there are too many frames, the result is empty.
     fn signatures(&mut self, decl: &ConstantDecl, texts: &[At<String>]) -> Vec<(Range<usize>, Signature)> {
         let mut signatures = Vec::new();
         let mut seen = HashSet::new();
@@ -68,11 +68,12 @@ impl Compiler<'_> {
         for text in texts {
             let parsed = signature::parse(&text.value, text.range.start, &self.types);
             let plain = self.keep(parsed).unwrap_or_default();
-            // What comes of one text has the same slots but for their types.
+            // The signatures of one text differ only in their types.
             let n_optional = plain.first().map_or(0, |first| optional(first).count());
             let n_slots = plain.first().map_or(0, |first| first.slots.len());
             if n_optional > MAX_OPTIONAL || n_slots > MAX_SLOTS {
-                let message = format!("at most {MAX_SLOTS} slots and {MAX_OPTIONAL} optional ones, please");
+                let message =
+                    format!("a signature has at most {MAX_SLOTS} slots, of which {MAX_OPTIONAL} optional");
                 self.problem(&text.range, message);
                 continue;
             }
@@ -111,7 +112,7 @@ impl Compiler<'_> {
         let mut defaults: Vec<Option<Form>> = Vec::with_capacity(signature.slots.len());
         for slot in &signature.slots {
             defaults.push(match &slot.absent {
-                // Read once already, so nothing is wrong with it.
+                // It was parsed with the signature, so this cannot fail.
                 Absent::Default(text) => parse_at(&mut self.base, text, range.start).ok().map(Form::Ground),
                 Absent::Required | Absent::Omitted => None,
             });
@@ -135,7 +136,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Of two optional slots of one type nobody could tell which one was left out.
+    /// Two optional slots of one type are ambiguous: if one argument is missing, it could be either.
     fn check_optional(&mut self, range: &Range<usize>, signature: &Signature) -> bool {
         let mut seen: Vec<TypeId> = Vec::new();
         for (_, slot) in optional(signature) {
@@ -173,33 +174,32 @@ impl Compiler<'_> {
             return None;
         }
         if matches!(form, Form::Hole(_)) {
-            self.problem(&written.range, "a form needs something around its hole");
+            self.problem(&written.range, "a form needs more than a hole");
             return None;
         }
         Some(form)
     }
 
-    /// Two frames that ask for the same slots would make every use ambiguous, and a constant that is inserted
-    /// where no word says it must have room for what is there.
+    /// Two frames with the same slots and result would make every use ambiguous. An implicit constant needs a frame with
+    /// exactly one slot.
     fn check_frames(&mut self, decl: &ConstantDecl, first: u32) {
         let range = first..self.frames.len() as u32;
         let frames = || range.clone().map(|at| &self.frames[FrameId(at)]);
         let n_different = frames().map(|frame| (&frame.slots, frame.result)).collect::<HashSet<_>>().len();
         let is_twice = n_different < range.len();
-        let is_lost = decl.implicit && !range.is_empty() && frames().all(|frame| frame.slots.len() != 1);
+        let lacks_slot = decl.implicit && !range.is_empty() && frames().all(|frame| frame.slots.len() != 1);
         if is_twice {
-            let message =
-                format!("two signatures of `{}` ask for the same and give the same", decl.name.value);
+            let message = format!("two signatures of `{}` have the same slots and result", decl.name.value);
             self.problem(&decl.name.range, message);
         }
-        if is_lost {
+        if lacks_slot {
             let problem =
                 Diagnostic::new(decl.name.range.clone(), "an implicit constant takes exactly one argument");
             self.problems.push(problem.hint("give it a signature with one slot, or remove `implicit`"));
         }
     }
 
-    /// Names that an alternative type system lists must exist.
+    /// Checks that the names listed by an alternative type system exist.
     pub(super) fn check_listed(&mut self, file: &DomainFile, system: &System) {
         let constants: HashSet<&str> = file.constants.iter().map(|decl| decl.name.value.as_str()).collect();
         for name in system.listed.iter().filter(|name| !constants.contains(name.value.as_str())) {
@@ -230,7 +230,7 @@ impl Compiler<'_> {
     }
 }
 
-/// The slots that may stay empty, with their places.
+/// The slots that may stay empty, with their positions.
 fn optional(signature: &Signature) -> impl Iterator<Item = (usize, &Slot)> {
     signature.slots.iter().enumerate().filter(|(_, slot)| slot.absent != Absent::Required)
 }

@@ -1,4 +1,4 @@
-//! Entities: tables to members, their terms and their phrases.
+//! Compiles entity classes: turns rows of tables into members with terms and phrases.
 
 use super::super::file::{At, EntityDecl};
 use super::super::{Class, ClassId, Constant, ConstantId, Frame, Kind, Table};
@@ -53,7 +53,7 @@ impl Compiler<'_> {
             let row = Row { columns: &table.columns, cells, line: *line };
             self.entity(decl, class, template, &row);
         }
-        // A class without tables and names is reported where it is read.
+        // A class without tables and names was reported by the reader.
         let is_listed = !decl.tables.is_empty() || !decl.names.is_empty();
         let is_empty = self.constants.len() == n_constants && self.problems.len() == n_problems;
         if is_listed && is_empty && !decl.open {
@@ -84,7 +84,7 @@ impl Compiler<'_> {
         Some(all)
     }
 
-    /// Reads `path new=old ..`: the table with columns renamed. A column whose name is taken is lost.
+    /// Reads `path new=old ..`: the table with columns renamed. A renamed column hides another one of that name.
     fn renamed_table(&mut self, text: &At<String>) -> Option<Table> {
         let (path, renames) = split_renames(&text.value);
         let known = self.read_tables.iter().find(|(read, _)| read == path).map(|(_, table)| table.clone());
@@ -120,14 +120,14 @@ impl Compiler<'_> {
             new.clone_into(&mut renamed.columns[at]);
             new_names.push(new);
         }
-        // Aliases belong to the name that the table itself gives.
+        // The column `aliases` has aliases of the original column `name`.
         if new_names.contains(&"name") && !new_names.contains(&"aliases") {
             renamed.columns.iter_mut().filter(|column| *column == "aliases").for_each(String::clear);
         }
         Some(renamed)
     }
 
-    /// The form of a class as a term whose `{column}` leaves stand for cells.
+    /// The form of a class as a term whose `{column}` leaves are placeholders for cells.
     fn entity_form(&mut self, decl: &EntityDecl, table: &Table) -> Option<TermId> {
         let parsed = parse_at(&mut self.base, &decl.form.value, decl.form.range.start);
         let template = self.keep(parsed)?;
@@ -144,7 +144,7 @@ impl Compiler<'_> {
             self.problem(&decl.form.range, message);
             return None;
         }
-        // Without a table the column is missing altogether, which is said already.
+        // A column that no table has was reported above.
         let other = columns.iter().find(|&column| column != "name" && table.columns.contains(column));
         if let (Some(column), Some(name)) = (other, decl.names.first()) {
             let message = format!("members in `names` have no column `{column}`, which the form needs");
@@ -157,10 +157,10 @@ impl Compiler<'_> {
         Some(template)
     }
 
-    /// A phrase of a class must name columns that are there, in braces that close, and say something.
+    /// Checks that the columns in a phrase of a class exist, that its braces are balanced, and that it has a word.
     fn check_phrase(&mut self, phrase: &At<String>, table: &Table) {
         let Some(columns) = columns_in(&phrase.value) else {
-            let problem = Diagnostic::new(phrase.range.clone(), "a brace in this phrase has no partner");
+            let problem = Diagnostic::new(phrase.range.clone(), "this phrase has an unbalanced brace");
             return self.problems.push(problem.hint("write columns as `{name}`"));
         };
         for column in columns {
@@ -179,8 +179,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// The form of a class with a hole for every column, to recognise members that no table lists.
-    fn open_form(&mut self, template: TermId) -> Option<Form> {
+    /// The form of a class with a hole for every column, to recognize members that no table lists.
+    fn open_form(&self, template: TermId) -> Form {
         fn convert(terms: &Terms, id: TermId, next: &mut usize) -> Form {
             if column_of(terms.head_text(id)).is_some() {
                 *next += 1;
@@ -192,11 +192,11 @@ impl Compiler<'_> {
             }
             Form::Call { head: terms.head(id), args }
         }
-        Some(convert(&self.base, template, &mut 0))
+        convert(&self.base, template, &mut 0)
     }
 
     fn entity(&mut self, decl: &EntityDecl, class: ClassId, template: TermId, row: &Row<'_>) {
-        // A row without one of the cells that the form names is not a member.
+        // A row in which a cell of the form is empty is not a member.
         let Some(term) = self.fill(decl, template, row) else { return };
         if let Some(&constant) = self.written.get(&term) {
             let constant = &self.constants[constant].name;
@@ -255,7 +255,7 @@ impl Compiler<'_> {
                     } else {
                         format!(" (line {} of the table)", row.line)
                     };
-                    let message = format!("`{cell}` cannot stand without quotes{place}");
+                    let message = format!("`{cell}` must be quoted{place}");
                     let hint = format!("write `'{{{column}}}'` in the form");
                     self.problems.push(Diagnostic::new(decl.form.range.clone(), message).hint(hint));
                     None
@@ -317,7 +317,7 @@ impl Row<'_> {
     }
 }
 
-/// Appends the rows of `more`, matching columns by name. Columns without a name are left behind.
+/// Appends the rows of `more`, matching columns by name. Columns without a name are dropped.
 fn merge(all: &mut Table, more: Table) {
     let places: Vec<Option<usize>> = more
         .columns
@@ -348,7 +348,7 @@ fn column_of(text: &str) -> Option<&str> {
     text.strip_prefix('{')?.strip_suffix('}').filter(|inner| !inner.contains(['{', '}']))
 }
 
-/// The columns that a phrase template names; `None` when a brace has no partner.
+/// The columns that a phrase template names; `None` when a brace is unbalanced.
 fn columns_in(template: &str) -> Option<Vec<&str>> {
     let mut pieces = template.split('{');
     let before = pieces.next().unwrap_or_default();

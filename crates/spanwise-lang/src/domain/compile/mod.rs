@@ -1,4 +1,4 @@
-//! Declarations to a compiled domain, in passes. Each pass assumes what the ones before it established.
+//! The domain compiler: turns declarations into a [`Domain`], in passes. Each pass relies on those before it.
 
 mod accumulators;
 mod constants;
@@ -31,7 +31,7 @@ pub(super) fn compile(
             return Err(problems);
         }
     };
-    // AFTER THIS POINT: the file is well-formed TOML with known keys, or `problems` says otherwise.
+    // AFTER THIS POINT: the file is well-formed TOML with known keys, or `problems` is not empty.
     let types = Types::build(&system.types, &mut problems);
     let mut compiler = Compiler {
         tables,
@@ -49,7 +49,7 @@ pub(super) fn compile(
         read_tables: Vec::new(),
         n_unknown: 0,
     };
-    // AFTER THIS POINT: every type name resolves or is reported where it is used.
+    // AFTER THIS POINT: every type name resolves, or is reported where it is used.
     for decl in &file.constants {
         compiler.constant(decl, &system);
     }
@@ -78,9 +78,9 @@ pub(super) fn compile(
     }))
 }
 
-/// The types and signatures in use, from the file itself or from one of its alternatives.
+/// The type system in use: the types and signatures of the file itself, or one of its alternatives.
 struct System {
-    /// Where it is named in the file.
+    /// The position of its name in the file.
     at: Range<usize>,
     types: Vec<TypeDecl>,
     root: Vec<At<String>>,
@@ -157,7 +157,7 @@ struct Compiler<'a> {
     classes: IndexVec<ClassId, Class>,
     predicate_of: HashMap<String, ConstantId>,
     entity_of: HashMap<TermId, ConstantId>,
-    /// Predicates by the terms that they can be without any argument.
+    /// Predicates by their terms without arguments.
     written: HashMap<TermId, ConstantId>,
     lexicon: Lexicon,
     read_tables: Vec<(String, Table)>,
@@ -170,7 +170,7 @@ impl Compiler<'_> {
         self.problems.push(Diagnostic::new(range.clone(), message));
     }
 
-    /// Keeps the value, or the problem.
+    /// Returns the value, or records the problem.
     fn keep<T>(&mut self, result: Result<T, Diagnostic>) -> Option<T> {
         result.map_err(|problem| self.problems.push(problem)).ok()
     }
@@ -219,10 +219,7 @@ impl Compiler<'_> {
         if form.holes() == [0] && !matches!(form, Form::Hole(_)) {
             return Some(form);
         }
-        self.problem(
-            &text.range,
-            "`wrap` needs exactly one hole with something around it, as in `answer({})`",
-        );
+        self.problem(&text.range, "`wrap` needs exactly one hole, inside a call, as in `answer({})`");
         None
     }
 
@@ -263,10 +260,12 @@ impl Compiler<'_> {
                 by_top.entry(top).or_default().push(id);
             }
         }
-        let DomainFile { name, about, style, executor, executor_range, type_systems, .. } = parts.file;
+        let DomainFile { name, about, language, style, executor, executor_range, type_systems, .. } =
+            parts.file;
         Domain {
             name: name.value,
             about,
+            language,
             type_system: parts.type_system.map(str::to_owned),
             type_systems: type_systems.into_iter().map(|system| system.name.value).collect(),
             source: parts.source.to_owned(),

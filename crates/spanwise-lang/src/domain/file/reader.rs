@@ -1,23 +1,24 @@
-//! The keys of a domain file, one reader for each.
+//! Readers for the keys of a domain file.
 
+use super::values::FileReader;
 use super::{
     AccumulatorDecl, AnnotationFile, At, ConstantDecl, DomainFile, EntityDecl, ExecutorChoice, FORMAT,
     TypeSystemDecl,
 };
-use crate::diag::{Diagnostic, closest};
-use crate::inflection::Inflections;
+use crate::diag::Diagnostic;
+use crate::language::{self, LANGUAGES, Language};
 use crate::surface::Style;
 use crate::types::TypeDecl;
 use std::ops::Range;
 use std::time::Duration;
-use toml_edit::{Item, TableLike, Value};
+use toml_edit::TableLike;
 
-/// Everything in the file; what is wrong with it goes to `problems`.
+/// Reads a domain file. Errors go to `problems`.
 pub(super) fn domain(source: &str, top: &dyn TableLike, problems: &mut Vec<Diagnostic>) -> DomainFile {
     FileReader { source, problems }.domain(top)
 }
 
-/// Everything in a file of phrases; what is wrong with it goes to `problems`.
+/// Reads a file of phrases. Errors go to `problems`.
 pub(super) fn annotation(
     source: &str,
     top: &dyn TableLike,
@@ -36,6 +37,7 @@ const TOP_KEYS: &[&str] = &[
     "about",
     "types",
     "no_meaning",
+    "language",
     "inflections",
     "root",
     "surface",
@@ -47,11 +49,6 @@ const TOP_KEYS: &[&str] = &[
     "type_systems",
 ];
 
-struct FileReader<'a> {
-    source: &'a str,
-    problems: &'a mut Vec<Diagnostic>,
-}
-
 impl FileReader<'_> {
     fn domain(&mut self, top: &dyn TableLike) -> DomainFile {
         self.only(top, TOP_KEYS, "a domain file");
@@ -62,12 +59,14 @@ impl FileReader<'_> {
         });
         let (root, wrap) = self.root(top);
         let (executor, executor_range) = self.executor(top);
+        let inflections = self.language(top, "inflections");
         DomainFile {
             name,
             about: self.text(top, "about").map(|about| about.value).unwrap_or_default(),
             types: self.types(top),
             no_meaning: self.texts(top, "no_meaning"),
-            inflections: self.inflections(top),
+            language: self.language(top, "language").or(inflections),
+            inflections,
             root,
             wrap,
             style: self.style(top),
@@ -81,17 +80,15 @@ impl FileReader<'_> {
         }
     }
 
-    fn inflections(&mut self, top: &dyn TableLike) -> Inflections {
-        let Some(language) = self.text(top, "inflections") else { return Inflections::None };
-        match language.value.as_str() {
-            "english" => Inflections::English,
-            "none" => Inflections::None,
-            _ => {
-                let message = format!("`{}` is not known, expected `english` or `none`", language.value);
-                self.problems.push(Diagnostic::new(language.range, message));
-                Inflections::None
-            }
+    fn language(&mut self, top: &dyn TableLike, key: &str) -> Option<&'static Language> {
+        let name = self.text(top, key).filter(|name| name.value != "none")?;
+        let found = language::find(&name.value);
+        if found.is_none() {
+            let known: String = LANGUAGES.iter().map(|language| format!("`{}`, ", language.name)).collect();
+            let message = format!("unknown language `{}`, expected one of {known}`none`", name.value);
+            self.problems.push(Diagnostic::new(name.range, message));
         }
+        found
     }
 
     fn format(&mut self, top: &dyn TableLike) {
@@ -254,7 +251,7 @@ impl FileReader<'_> {
         decls
     }
 
-    /// How programs are evaluated, and where that is said.
+    /// How programs are evaluated, and the position of that choice.
     fn executor(&mut self, top: &dyn TableLike) -> (ExecutorChoice, Range<usize>) {
         let range = self.key_range(top, "executor");
         let Some(table) = self.table(top, "executor") else { return (ExecutorChoice::None, range) };
@@ -287,7 +284,7 @@ impl FileReader<'_> {
         }
     }
 
-    /// A key that only goes with other keys than those of this executor.
+    /// Reports a key that belongs to another kind of executor.
     fn useless(&mut self, table: &dyn TableLike, key: &str, partners: &str) {
         if table.get(key).is_some() {
             let range = self.key_range(table, key);
@@ -354,140 +351,5 @@ impl FileReader<'_> {
             }
         }
         decls
-    }
-
-    // ---- small readers ----------------------------------------------------------------------------------
-
-    fn only(&mut self, table: &dyn TableLike, keys: &[&str], place: &str) {
-        for (key, _) in table.iter() {
-            if keys.contains(&key) {
-                continue;
-            }
-            let problem =
-                Diagnostic::new(self.key_range(table, key), format!("unknown key `{key}` in {place}"));
-            self.problems.push(match closest(key, keys.iter().copied()) {
-                Some(near) => problem.hint(format!("did you mean `{near}`?")),
-                None => problem.hint(format!("the keys here are {}", keys.join(", "))),
-            });
-        }
-    }
-
-    fn table<'t>(&mut self, parent: &'t dyn TableLike, key: &str) -> Option<&'t dyn TableLike> {
-        let item = parent.get(key)?;
-        let table = item.as_table_like();
-        if table.is_none() {
-            self.wrong(item, key, "a table");
-        }
-        table
-    }
-
-    fn tables<'t>(&mut self, parent: &'t dyn TableLike, key: &str) -> Vec<&'t dyn TableLike> {
-        let Some(item) = parent.get(key) else { return Vec::new() };
-        if let Some(tables) = item.as_array_of_tables() {
-            return tables.iter().map(|table| table as &dyn TableLike).collect();
-        }
-        if let Some(array) = item.as_array() {
-            let inline: Vec<_> = array.iter().filter_map(Value::as_inline_table).collect();
-            if inline.len() == array.len() {
-                return inline.into_iter().map(|table| table as &dyn TableLike).collect();
-            }
-        }
-        self.wrong(item, key, &format!("tables, each under [[{key}]]"));
-        Vec::new()
-    }
-
-    fn required(
-        &mut self,
-        table: &dyn TableLike,
-        key: &str,
-        place: &str,
-        range: Range<usize>,
-    ) -> Option<At<String>> {
-        let found = self.text(table, key);
-        if table.get(key).is_none() {
-            self.missing(range, key, place);
-        }
-        found
-    }
-
-    fn text(&mut self, table: &dyn TableLike, key: &str) -> Option<At<String>> {
-        let item = table.get(key)?;
-        let text = item.as_value().and_then(|value| self.string(value));
-        if text.is_none() {
-            self.wrong(item, key, "text in quotes");
-        }
-        text
-    }
-
-    fn texts(&mut self, table: &dyn TableLike, key: &str) -> Vec<At<String>> {
-        table.get(key).map(|item| self.text_list(item, key)).unwrap_or_default()
-    }
-
-    /// One text, or an array of them.
-    fn text_list(&mut self, item: &Item, key: &str) -> Vec<At<String>> {
-        let Some(value) = item.as_value() else {
-            self.wrong(item, key, "text or a list of texts");
-            return Vec::new();
-        };
-        let Some(array) = value.as_array() else {
-            if let Some(text) = self.string(value) {
-                return vec![text];
-            }
-            self.wrong(item, key, "text or a list of texts");
-            return Vec::new();
-        };
-        let mut texts = Vec::with_capacity(array.len());
-        for value in array {
-            match self.string(value) {
-                Some(text) => texts.push(text),
-                None => {
-                    let range = value.span().unwrap_or(0..0);
-                    let message = format!("`{key}` must hold text in quotes, found {}", value.type_name());
-                    self.problems.push(Diagnostic::new(range, message));
-                }
-            }
-        }
-        texts
-    }
-
-    fn string(&self, value: &Value) -> Option<At<String>> {
-        let text = value.as_str()?;
-        let outer = value.span().unwrap_or(0..0);
-        // Step inside the quotes where the text stands there letter by letter; escapes keep the outer range.
-        let inside = self.source.get(outer.clone()).and_then(|raw| raw.find(text));
-        let range = match inside {
-            Some(offset) => outer.start + offset..outer.start + offset + text.len(),
-            None => outer,
-        };
-        Some(At { value: text.to_owned(), range })
-    }
-
-    fn flag(&mut self, table: &dyn TableLike, key: &str) -> bool {
-        let Some(item) = table.get(key) else { return false };
-        item.as_bool().unwrap_or_else(|| {
-            self.wrong(item, key, "true or false");
-            false
-        })
-    }
-
-    fn key_range(&self, table: &dyn TableLike, key: &str) -> Range<usize> {
-        table.key(key).and_then(toml_edit::Key::span).unwrap_or(0..0)
-    }
-
-    fn table_range(&self, table: &dyn TableLike) -> Range<usize> {
-        let first = table.iter().next().map(|(key, _)| self.key_range(table, key));
-        first.unwrap_or(0..0)
-    }
-
-    fn problem(&mut self, item: &Item, message: String) {
-        self.problems.push(Diagnostic::new(item.span().unwrap_or(0..0), message));
-    }
-
-    fn wrong(&mut self, item: &Item, key: &str, expected: &str) {
-        self.problem(item, format!("`{key}` must be {expected}, found {}", item.type_name()));
-    }
-
-    fn missing(&mut self, range: Range<usize>, key: &str, place: &str) {
-        self.problems.push(Diagnostic::new(range, format!("{place} needs the key `{key}`")));
     }
 }

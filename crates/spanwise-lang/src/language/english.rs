@@ -1,31 +1,20 @@
-//! Forms of one word: `border`, `borders`, `bordered` and `bordering` have one stem.
+//! English: stems, articles, and nouns without content.
 //!
-//! A lower-case word comes in, its stem goes out. A stem is for comparison only and need not be a word; it knows no
-//! exceptions (`men`, `ran`) and no other parts of speech (`population` and `populous` stay apart).
+//! `border`, `borders`, `bordered` and `bordering` have one stem. The rules know no exceptions (`men`, `ran`) and do not relate
+//! different parts of speech (`population` and `populous` have different stems).
 
-/// How phrases of predicates are compared with words.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Inflections {
-    /// As they are written.
-    #[default]
-    None,
-    /// By their English stems.
-    English,
-}
+use super::Language;
 
-impl Inflections {
-    /// What is compared for a lower-case word.
-    #[must_use]
-    pub fn key(self, word: &str) -> String {
-        match self {
-            Self::None => word.to_owned(),
-            Self::English => english(word),
-        }
-    }
-}
+/// English.
+pub const ENGLISH: Language = Language {
+    name: "english",
+    stem,
+    articles: &["the", "a", "an"],
+    filler_nouns: &["thing", "things", "object", "objects"],
+};
 
 /// The stem of an English word. Short words and words with other characters than a to z are their own stems.
-fn english(word: &str) -> String {
+fn stem(word: &str) -> String {
     if word.len() < 4 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return word.to_owned();
     }
@@ -83,7 +72,7 @@ mod tests {
             "live lives lived living",
             "sphere spheres",
         ] {
-            let stems: Vec<String> = forms.split(' ').map(english).collect();
+            let stems: Vec<String> = forms.split(' ').map(stem).collect();
             assert!(stems.iter().all(|stem| *stem == stems[0]), "{forms}: {stems:?}");
         }
     }
@@ -91,16 +80,11 @@ mod tests {
     #[test]
     fn other_words_have_other_stems() {
         let words = "string red bed is this us texas kansas area all through in of large largest high highest sing ring";
-        let stems: Vec<String> = words.split(' ').map(english).collect();
+        let stems: Vec<String> = words.split(' ').map(stem).collect();
         let distinct: std::collections::BTreeSet<&String> = stems.iter().collect();
         assert_eq!(distinct.len(), stems.len(), "{stems:?}");
         for word in ["is", "this", "string", "red", "über", "o'neil", "42", ""] {
-            assert_eq!(english(word), word);
+            assert_eq!(stem(word), word);
         }
-    }
-
-    #[test]
-    fn without_inflections_words_are_compared_as_they_are() {
-        assert_eq!(Inflections::None.key("borders"), "borders");
     }
 }

@@ -1,0 +1,103 @@
+//! The parts of a domain that programs are made of: constants, frames, entity classes and accumulators.
+
+use crate::form::Form;
+use crate::states::StateId;
+use crate::term::{Shape, Symbol, TermId, Terms};
+use crate::types::TypeId;
+use spanwise_core::newtype_index;
+use std::ops::Range;
+
+newtype_index! {
+    /// A constant of a domain: a predicate or one entity.
+    pub struct ConstantId(u32)
+}
+
+newtype_index! {
+    /// A frame: one way to use a constant.
+    pub struct FrameId(u32)
+}
+
+newtype_index! {
+    /// An entity class.
+    pub struct ClassId(u16)
+}
+
+/// The kind of a constant.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// A predicate, declared under `[constants]`.
+    Predicate,
+    /// A member of an entity class.
+    Entity(ClassId),
+}
+
+/// A constant: a predicate or an entity.
+#[derive(Clone, Debug)]
+pub struct Constant {
+    /// Its name: the key of a predicate, the written form of an entity.
+    pub name: String,
+    /// Predicate or entity.
+    pub kind: Kind,
+    /// Its frames.
+    pub frames: Range<u32>,
+    /// The whole term, for an entity.
+    pub term: Option<TermId>,
+    /// Whether it may be inserted where no word is aligned to it.
+    pub implicit: bool,
+}
+
+/// One way to use a constant: the types of its arguments and of its result. The entities of a class share one frame.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    /// The slots to fill, in filling order.
+    pub slots: Vec<TypeId>,
+    /// The type of the complete term.
+    pub result: TypeId,
+    /// How the complete term is written; `None` for entities, each of which has its own term.
+    pub form: Option<Form>,
+    /// The meaning state of the bare constant; `None` when no complete program can contain it.
+    pub state: Option<StateId>,
+}
+
+/// An entity class: entities with one type and one notation.
+#[derive(Clone, Debug)]
+pub struct Class {
+    /// Its name.
+    pub name: String,
+    /// The type of its members.
+    pub ty: TypeId,
+    /// The shared frame of its members.
+    pub frame: FrameId,
+    /// Whether any name is a member.
+    pub open: bool,
+    /// The form with a hole for each column, to recognize members that no table lists.
+    pub(super) form: Form,
+    /// Whether the form is a quoted cell and nothing else.
+    pub(super) is_quoted: bool,
+}
+
+impl Class {
+    /// Whether `term` is written like a member, listed or not.
+    pub(super) fn accepts(&self, terms: &Terms, term: TermId) -> bool {
+        let mut args = vec![None; self.form.holes().len()];
+        // Any name would match a form that is only a bare cell. Such a class accepts numbers only.
+        let is_bare = matches!(self.form, Form::Hole(_));
+        let fits = |arg: &Option<TermId>| match arg.map(|arg| terms.shape(arg)) {
+            None => true,
+            Some(Shape::Number) => !self.is_quoted,
+            Some(Shape::Quoted) => !is_bare || self.is_quoted,
+            Some(Shape::Name) => !is_bare,
+            Some(Shape::Call | Shape::Wildcard) => false,
+        };
+        self.form.take_apart(terms, term, &mut args) && args.iter().all(fits)
+    }
+}
+
+/// An accumulator: values of some types that become the arguments of one predicate.
+#[derive(Clone, Debug)]
+pub struct Accumulator {
+    /// The predicate that gathered values become arguments of.
+    pub head: Symbol,
+    /// What they are applied to when there is no such argument.
+    pub default: Option<TermId>,
+}
