@@ -232,6 +232,7 @@ impl<'a> Judge<'a> {
 
 /// The measures of a set of examples. `None` where no example has what it takes.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Report {
     /// Examples.
     pub n: usize,

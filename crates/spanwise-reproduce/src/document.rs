@@ -1,6 +1,6 @@
-//! A report as a list of blocks, before it is Markdown or HTML.
+//! A page as a list of blocks, from which Markdown and HTML are written.
 //!
-//! Text is plain text but for `code` in backquotes. How blocks look is for the writers.
+//! Text is plain text, except for `code` in backquotes.
 
 /// A part of a document.
 #[derive(Clone, PartialEq, Debug)]
@@ -9,9 +9,9 @@ pub(crate) enum Block {
     Heading(String),
     /// A paragraph.
     Text(String),
-    /// A table; its first columns are to the left, the others to the right.
+    /// A table; columns of names are aligned to the left, columns of numbers to the right.
     Table(Table),
-    /// Lines in a row.
+    /// A list.
     List(Vec<String>),
     /// Pictures side by side.
     Figures(Vec<Figure>),
@@ -24,7 +24,7 @@ pub(crate) enum Block {
 pub(crate) struct Table {
     /// The names of the columns.
     pub(crate) head: Vec<String>,
-    /// As many cells a line.
+    /// Lines, each with as many cells.
     pub(crate) rows: Vec<Vec<String>>,
     /// How many columns hold names instead of numbers.
     pub(crate) n_names: usize,
@@ -46,11 +46,11 @@ pub(crate) struct Figure {
 pub(crate) struct Document {
     /// What it is.
     pub(crate) title: String,
-    /// What must be read before anything else.
+    /// A warning above the title.
     pub(crate) warning: Option<String>,
     /// The rest.
     pub(crate) blocks: Vec<Block>,
 }
 
-/// What stands where there is no number.
+/// A cell without a number.
 pub(crate) const NONE: &str = "–";

@@ -1,4 +1,4 @@
-//! What can be wrong before any cell runs. A cell that fails is no error here, but a result.
+//! Errors of a grid as a whole. A cell that fails is a result, not an error.
 
 /// Why a grid cannot be run or reported.
 #[derive(Debug, thiserror::Error)]
@@ -11,36 +11,47 @@ pub enum ReproduceError {
     Unknown {
         /// What it should be.
         kind: &'static str,
-        /// What was asked for.
+        /// The name that was given.
         name: String,
-        /// What there is.
+        /// The names that exist.
         known: Vec<String>,
     },
-    /// The selection leaves nothing.
+    /// The selection is empty.
     #[error("no row has a cell left: {0}; choose other --rows, --splits or --only")]
     Empty(String),
     /// A folder holds cells of the other kind.
     #[error(
-        "{out} holds cells made {}; choose another --out, so that numbers that mean nothing never mix with real ones",
+        "{out} holds cells made {}; choose another --out, so that quick cells never mix with real ones",
         if *quick { "with --quick" } else { "without --quick" }
     )]
     Mixed {
         /// The folder.
         out: String,
-        /// What is in it.
+        /// Whether its cells are quick ones.
         quick: bool,
     },
-    /// Someone else is at work.
-    #[error("another `spanwise reproduce` works in {out}; wait for it, or choose another --out")]
+    /// Another process works in the folder.
+    #[error("another `spanwise reproduce` is running in {out}; wait for it, or choose another --out")]
     Busy {
         /// The folder.
         out: String,
     },
-    /// There is nothing to report on.
+    /// The folder holds no grid.
     #[error("{out} holds no grid; run `spanwise reproduce --data DIR --out {out}` first")]
     NoGrid {
         /// The folder.
         out: String,
+    },
+    /// Quick cells are no results.
+    #[error("cells made with --quick only show that everything runs; --export takes real ones")]
+    QuickExport,
+    /// A result file or the list of claims is wrong.
+    #[error("{path}: {reason}")]
+    Result {
+        /// The file.
+        path: String,
+        /// Why.
+        reason: String,
     },
     /// A file that cannot be read, written or removed.
     #[error("{path}: {reason}")]

@@ -1,10 +1,10 @@
 //! The plots of a report: accuracy by program length, learning curves, risk against coverage, reliability.
 //!
-//! In come gathered results; out come pictures, one for each split. A curve is a row; seeds are pooled or averaged.
+//! There is one plot of each kind for each split. A curve is a row; seeds are pooled or averaged.
 
 use crate::document::Figure;
 use crate::gather::{Cell, Results};
-use crate::stats::{Judged, length_bins, reliability, risk_curve};
+use crate::stats::{ScoredExample, length_bins, reliability, risk_curve};
 use crate::tables::Split;
 use spanwise_render::{AxisBounds, Plot, Series};
 
@@ -35,13 +35,13 @@ pub(crate) fn all(results: &Results) -> Vec<Kind> {
         ),
         (
             "Risk and coverage",
-            "Errors in percent among the given percent of test questions that the parser is most sure of; seeds are pooled.",
+            "Errors in percent among the given percent of test questions with the highest probability; seeds are pooled.",
             risk,
         ),
         (
             "Reliability",
             "The share of right answers among those of about the same probability, in ten bins; seeds are pooled. On the dotted \
-             line, probabilities mean what they say.",
+             line, probabilities are perfectly calibrated.",
             reliable,
         ),
     ];
@@ -71,8 +71,8 @@ fn series(
     (!all.is_empty()).then_some(all)
 }
 
-fn pooled(cells: &[&Cell]) -> Vec<Judged> {
-    cells.iter().flat_map(|cell| cell.judged.iter().copied()).collect()
+fn pooled(cells: &[&Cell]) -> Vec<ScoredExample> {
+    cells.iter().flat_map(|cell| cell.examples.iter().copied()).collect()
 }
 
 fn figure(kind: &str, split: &Split, plot: Plot) -> Figure {
@@ -81,11 +81,11 @@ fn figure(kind: &str, split: &Split, plot: Plot) -> Figure {
 
 fn by_length(results: &Results, split: &Split) -> Option<Figure> {
     let of_split = results.cells.iter().filter(|cell| cell.id.split == split.name);
-    let bins = length_bins(of_split.flat_map(|cell| &cell.judged).filter_map(|one| one.size));
+    let bins = length_bins(of_split.flat_map(|cell| &cell.examples).filter_map(|one| one.size));
     let series = series(results, split, |cells| {
-        let judged = pooled(cells);
+        let examples = pooled(cells);
         let at = |(at, (share, _)): (usize, (f64, usize))| (at as f64, share);
-        let shares = bins.iter().enumerate().filter_map(|(at, bin)| Some((at, bin.accuracy(&judged)?)));
+        let shares = bins.iter().enumerate().filter_map(|(at, bin)| Some((at, bin.accuracy(&examples)?)));
         shares.map(at).collect()
     })?;
     let plot = Plot {

@@ -1,7 +1,7 @@
-//! What a cell was made from, as a short text to compare.
+//! Hashes of what a cell is made from, to find out whether it has to be run again.
 //!
-//! In come resolved settings, domains and data files; out come hashes. Where files lie does not matter, and neither does the
-//! version of the program: reports say which version made which cell. A built-in domain that has changed does matter.
+//! They cover resolved settings, the domain and the contents of data files, but neither the paths of files nor the version of
+//! the program: reports name the version that made each cell.
 
 use crate::error::ReproduceError;
 use crate::grid::{Evaluation, Job, Options};
@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 /// Characters of a hash that are kept.
 const LENGTH: usize = 16;
 
-/// Hashes of files that were read once.
+/// Hashes of files; each file is read once.
 #[derive(Debug, Default)]
 pub(crate) struct Files {
     known: Mutex<BTreeMap<PathBuf, String>>,
@@ -33,7 +33,7 @@ impl Files {
         Ok(hash)
     }
 
-    /// What decides about the trained model of a job.
+    /// The hash of everything that determines the trained model of a job.
     pub(crate) fn of_training(&self, job: &Job, options: &Options) -> Result<String, ReproduceError> {
         let mut settings = job.config.clone();
         settings.encoder = encoder(&job.config.encoder);
@@ -41,7 +41,7 @@ impl Files {
         let mut hash =
             Sha256::new().chain_update(settings.to_toml()).chain_update(domain(&job.config.domain));
         if job.config.training.objective == Objective::GoldTrees && job.config.data.trees.is_none() {
-            // Trees are made with phrases that the domain's file does not have.
+            // Trees are annotated with phrases that are not in the domain file.
             hash.update(Spec::parse(&job.config.domain).annotation_source().unwrap_or_default());
         }
         for path in training_files(&job.config) {
@@ -50,7 +50,7 @@ impl Files {
         Ok(short(hash))
     }
 
-    /// What decides about a measurement of a model with the fingerprint `training`.
+    /// The hash of everything that determines an evaluation of the model with the fingerprint `training`.
     pub(crate) fn of_evaluation(
         &self,
         training: &str,
@@ -74,7 +74,7 @@ fn training_files(config: &Config) -> impl Iterator<Item = &PathBuf> {
     [Some(&config.data.train), config.data.dev.as_ref(), trees].into_iter().flatten()
 }
 
-/// An encoder by what is in its directory; a name that is no directory stands for itself.
+/// An encoder by what is in its directory; a name on the hub by its name.
 fn encoder(name: &str) -> String {
     let directory = Path::new(name);
     let Ok(shape) = std::fs::read(directory.join("config.json")) else { return name.to_owned() };
@@ -82,7 +82,7 @@ fn encoder(name: &str) -> String {
     short(Sha256::new().chain_update(shape).chain_update(size.to_le_bytes()))
 }
 
-/// A domain by its file and its tables; one that does not load stands for itself, and its cells will say why.
+/// A domain by its file and its tables; one that does not load by its name, since its cells fail anyway.
 fn domain(spec: &str) -> String {
     Spec::parse(spec).load().map_or_else(|_| spec.to_owned(), |domain| domain_hash(&domain))
 }
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_domain_is_told_by_its_content() {
+    fn a_domain_is_identified_by_its_content() {
         let folder = tempfile::tempdir().unwrap();
         let file = |name: &str, phrase: &str| {
             let path = folder.path().join(name);

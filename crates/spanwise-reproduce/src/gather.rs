@@ -1,37 +1,36 @@
-//! Everything a report needs, read from the folder of a grid.
-//!
-//! In come the files of the [`Store`]; out come cells with their records, predictions and learning curves. Nothing is run here.
+//! Reads the cells of a grid, with their records, predictions and learning curves, for reports.
 
 use crate::error::ReproduceError;
 use crate::grid::CellId;
-use crate::stats::{Judged, Mean};
+use crate::metric::Metric;
+use crate::stats::{Mean, ScoredExample};
 use crate::store::{Grid, Record, Store};
 use crate::tables::{Row, Split, Tables};
-use serde_json::Value;
+use serde::Deserialize;
 use spanwise_lang::Terms;
 use std::fs;
 use std::path::Path;
 
-/// What became of a cell.
+/// The state of a cell.
 #[derive(Clone, PartialEq, Debug)]
 pub enum State {
-    /// It has numbers.
+    /// It was measured.
     Done(Box<Record>),
     /// It failed, for this reason.
     Failed(String),
-    /// It was asked for and is not finished.
+    /// It was requested and is not finished.
     Missing,
 }
 
-/// A cell, with all that it left.
+/// A cell with everything it left on disk.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Cell {
     /// Its place.
     pub id: CellId,
-    /// What became of it.
+    /// Its state.
     pub state: State,
     /// Its predictions on test.
-    pub judged: Vec<Judged>,
+    pub examples: Vec<ScoredExample>,
     /// Accuracy on dev after each epoch: the epoch, and percent.
     pub curve: Vec<(f64, f64)>,
 }
@@ -50,9 +49,9 @@ impl Cell {
 /// All cells of a grid.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Results {
-    /// What rows and splits are called.
+    /// The rows and splits.
     pub tables: Tables,
-    /// Which cells were asked for.
+    /// The cells that were requested.
     pub grid: Grid,
     /// The cells, in the order of the tables, then of seeds.
     pub cells: Vec<Cell>,
@@ -80,12 +79,12 @@ impl Results {
         Ok(Self { tables, grid, cells })
     }
 
-    /// Rows that were asked for.
+    /// Rows that were requested.
     pub fn rows(&self) -> impl Iterator<Item = &Row> {
         self.tables.rows.iter().filter(|row| self.cells.iter().any(|cell| cell.id.row == row.name))
     }
 
-    /// Splits that were asked for.
+    /// Splits that were requested.
     pub fn splits(&self) -> impl Iterator<Item = &Split> {
         self.tables.splits.iter().filter(|split| self.cells.iter().any(|cell| cell.id.split == split.name))
     }
@@ -95,16 +94,21 @@ impl Results {
         self.cells.iter().filter(move |cell| cell.id.row == row && cell.id.split == split)
     }
 
-    /// The mean over finished seeds of a number of each cell.
+    /// The mean over finished seeds of a measure.
     #[must_use]
-    pub fn mean(&self, row: &str, split: &str, number: impl Fn(&Record) -> Option<f64>) -> Option<Mean> {
-        let values: Vec<f64> = self.of(row, split).filter_map(Cell::record).filter_map(number).collect();
-        Mean::new(&values)
+    pub fn mean(&self, row: &str, split: &str, metric: &Metric) -> Option<Mean> {
+        Mean::new(&self.values(row, split, metric))
+    }
+
+    /// A measure of each finished seed that has it.
+    #[must_use]
+    pub fn values(&self, row: &str, split: &str, metric: &Metric) -> Vec<f64> {
+        self.of(row, split).filter_map(Cell::record).filter_map(|record| metric.of(record)).collect()
     }
 }
 
 fn read_cell(store: &Store, id: &CellId) -> Result<Cell, ReproduceError> {
-    let empty = |state| Cell { id: id.clone(), state, judged: Vec::new(), curve: Vec::new() };
+    let empty = |state| Cell { id: id.clone(), state, examples: Vec::new(), curve: Vec::new() };
     let record = match store.record(id)? {
         None => return Ok(empty(State::Missing)),
         Some(Record { error: Some(error), .. }) => return Ok(empty(State::Failed(error))),
@@ -113,26 +117,33 @@ fn read_cell(store: &Store, id: &CellId) -> Result<Cell, ReproduceError> {
     let home = CellId { split: record.home.clone(), ..id.clone() };
     Ok(Cell {
         id: id.clone(),
-        judged: predictions(&store.folder(id).join("predictions.jsonl")),
+        examples: predictions(&store.folder(id).join("predictions.jsonl")),
         curve: curve(&store.folder(&home).join("metrics.jsonl")),
         state: State::Done(Box::new(record)),
     })
 }
 
-/// The predictions of a file. One that is gone takes its plots with it, not the report.
-fn predictions(path: &Path) -> Vec<Judged> {
+/// The predictions of a file. Without the file the report lacks some plots.
+fn predictions(path: &Path) -> Vec<ScoredExample> {
     let mut terms = Terms::new();
     let text = fs::read_to_string(path).unwrap_or_default();
-    text.lines().filter_map(|line| Judged::read(line, &mut terms)).collect()
+    text.lines().filter_map(|line| ScoredExample::read(line, &mut terms)).collect()
+}
+
+/// What a learning curve needs of a line of `metrics.jsonl`.
+#[derive(Deserialize)]
+struct Epoch {
+    epoch: f64,
+    dev_denotation: Option<f64>,
+    dev_exact_match: Option<f64>,
 }
 
 /// Accuracy on dev by epoch: denotation where it is known, exact match elsewhere.
 fn curve(path: &Path) -> Vec<(f64, f64)> {
     let text = fs::read_to_string(path).unwrap_or_default();
     let point = |line: &str| {
-        let row: Value = serde_json::from_str(line).ok()?;
-        let number = |key: &str| row.get(key).and_then(Value::as_f64);
-        Some((number("epoch")?, number("dev_denotation").or_else(|| number("dev_exact_match"))?))
+        let row: Epoch = serde_json::from_str(line).ok()?;
+        Some((row.epoch, row.dev_denotation.or(row.dev_exact_match)?))
     };
     text.lines().filter_map(point).collect()
 }

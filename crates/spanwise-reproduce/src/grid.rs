@@ -1,7 +1,6 @@
-//! Which cells are wanted, and the jobs that fill them.
+//! The cells of a selection of rows and splits, and the jobs that fill them.
 //!
-//! In come tables and a selection; out come jobs: one training each, and the test sets its model is measured on. Nothing here
-//! touches a file.
+//! A job is one training and the test sets its model is evaluated on.
 
 use crate::error::ReproduceError;
 use crate::tables::{Row, Split, Tables};
@@ -44,7 +43,7 @@ pub enum Table {
     Three,
 }
 
-/// What is asked for; empty lists ask for all there is.
+/// The requested part of the tables; an empty list selects everything.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Selection {
     /// The table.
@@ -60,10 +59,10 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// The cells, first seeds first: a grid that is stopped has a bit of everything.
+    /// The cells, first seeds first, so that a grid that is stopped early has numbers for every row and split.
     ///
     /// # Errors
-    /// A name that does not exist; a selection of nothing.
+    /// An unknown name; an empty selection.
     pub fn cells(&self, tables: &Tables) -> Result<Vec<CellId>, ReproduceError> {
         let names = |rows: &[Row]| rows.iter().map(|row| row.name.clone()).collect::<Vec<_>>();
         let splits: Vec<String> = tables.splits.iter().map(|split| split.name.clone()).collect();
@@ -96,8 +95,8 @@ impl Selection {
     }
 }
 
-fn known(kind: &'static str, asked: &[String], known: Vec<String>) -> Result<(), ReproduceError> {
-    match asked.iter().find(|name| !known.contains(name)) {
+fn known(kind: &'static str, names: &[String], known: Vec<String>) -> Result<(), ReproduceError> {
+    match names.iter().find(|name| !known.contains(name)) {
         Some(name) => Err(ReproduceError::Unknown { kind, name: name.clone(), known }),
         None => Ok(()),
     }
@@ -118,7 +117,7 @@ pub struct Options {
     pub keep_models: bool,
 }
 
-/// One training, and what its model is measured on.
+/// One training, and the test sets its model is evaluated on.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Job {
     /// The row.
@@ -131,9 +130,9 @@ pub struct Job {
     pub config: Config,
     /// The arguments of `spanwise`, but for `--out`.
     pub train: Vec<String>,
-    /// The splits it is asked for.
+    /// The requested splits.
     pub evaluations: Vec<Evaluation>,
-    /// All splits that share its model, asked for or not.
+    /// All splits that share its model, requested or not.
     pub sharing: Vec<String>,
 }
 
@@ -146,16 +145,16 @@ pub struct Evaluation {
     pub test: PathBuf,
     /// The test set with gold trees.
     pub trees: Option<PathBuf>,
-    /// Whose word-pieces those trees count, where it is not the model's tokenizer.
+    /// The tokenizer whose word-pieces those trees count, where it is not the model's.
     pub pieces: Option<PathBuf>,
-    /// Most examples that are looked at.
+    /// At most so many examples.
     pub limit: Option<usize>,
 }
 
 /// The jobs that fill cells, in the order of the cells.
 ///
 /// Splits of a row whose settings differ in nothing but the test set share a model. Its home is the first of them in the
-/// tables, whichever are asked for, so that it is found again by the next call.
+/// tables, whichever are requested, so that the next call finds it again.
 ///
 /// # Errors
 /// Settings that do not resolve, which the tables have been checked for.
@@ -239,7 +238,7 @@ fn resolve(
     Ok(Resolved { config, arguments })
 }
 
-/// One epoch that goes through all that longer runs go through.
+/// One epoch that runs every part of a longer training.
 fn quick_settings(config: &Config) -> Vec<String> {
     let mut settings = vec![
         format!("data.limit={QUICK_TRAIN}"),
@@ -252,7 +251,7 @@ fn quick_settings(config: &Config) -> Vec<String> {
     settings
 }
 
-/// What decides about the trained model.
+/// The settings that determine the trained model.
 fn without_test(config: &Config) -> Config {
     let mut config = config.clone();
     config.data.test = None;

@@ -1,4 +1,4 @@
-//! A document as one HTML file that needs nothing else: styles and pictures are inside.
+//! Writes a document as one self-contained HTML file.
 
 use crate::document::{Block, Document, Table};
 use spanwise_render::xml;
@@ -75,12 +75,12 @@ fn table(table: &Table) -> String {
     format!("<div class=\"scroll\"><table>\n<thead>\n{head}</thead>\n<tbody>\n{body}</tbody>\n</table></div>")
 }
 
-/// Text with what means something to HTML written out, and `code` in backquotes.
+/// Escaped text; `code` in backquotes becomes an element.
 fn inline(text: &str) -> String {
     let mut out = String::new();
     let parts: Vec<&str> = text.split('`').collect();
     for (at, part) in parts.iter().enumerate() {
-        // A backquote without a second one is only that.
+        // A single backquote is plain text.
         let is_code = at % 2 == 1 && at + 1 < parts.len();
         let part = xml(part);
         out += &match (is_code, at % 2) {

@@ -1,8 +1,8 @@
-//! The tables of the paper: which runs they are made of, how runs are kept on disk, and the report.
+//! Runs the experiments of the paper's tables and reports them beside the published numbers.
 //!
-//! In comes a selection of rows and splits and a way to run commands ([`Runner`]); out come run directories below one folder
-//! and a report made from them. What a run does is not known here: every cell is `spanwise train` and `spanwise eval`, as
-//! child processes. Nothing here prints.
+//! A *cell* is a row (settings), a split and a seed. [`run`] fills the cells of a [`Selection`]: each is `spanwise train` and
+//! `spanwise eval` as child processes of a [`Runner`], with a folder of its own in a [`Store`]. [`report::Report`] is made from
+//! the finished cells. [`results`] keeps means as files in the repository and renders the page `docs/results.md` from them.
 
 pub mod about;
 mod document;
@@ -13,7 +13,9 @@ pub mod gather;
 mod grid;
 mod html;
 mod markdown;
+mod metric;
 pub mod report;
+pub mod results;
 mod runner;
 mod schedule;
 pub mod stats;
@@ -22,7 +24,8 @@ pub mod tables;
 
 pub use error::ReproduceError;
 pub use grid::{CellId, Evaluation, Job, Options, Selection, Table, jobs};
+pub use metric::Metric;
 pub use runner::{Call, Ran, RunError, Runner, ThisProgram};
 pub use schedule::{Event, Outcome, RunContext, run};
-pub use store::{Grid, Lock, Record, Store};
+pub use store::{Grid, Lock, Record, Store, write_text};
 pub use tables::Tables;

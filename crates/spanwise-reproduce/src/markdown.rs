@@ -1,4 +1,4 @@
-//! A document as Markdown that also reads well as plain text: the columns of tables are lined up.
+//! Writes a document as Markdown with aligned tables, which is readable as plain text too.
 
 use crate::document::{Block, Document, Table};
 use std::fmt::Write as _;
@@ -34,7 +34,7 @@ pub(crate) fn document(document: &Document) -> String {
     out
 }
 
-/// A table with its columns lined up: names to the left, numbers to the right.
+/// An aligned table: names to the left, numbers to the right.
 pub(crate) fn table(table: &Table) -> String {
     let Table { head, rows, n_names } = table;
     let escaped = |row: &[String]| row.iter().map(|cell| cell.replace('|', "\\|")).collect::<Vec<_>>();

@@ -1,23 +1,21 @@
-//! The report of a grid: Markdown, HTML and JSON from the same results.
-//!
-//! In come gathered results and where they were made; out come texts. Nothing is measured here, and what is not there is said
-//! to be missing.
+//! The report of a grid as Markdown, HTML and JSON. Cells that are not finished are listed as missing.
 
 mod json;
 mod numbers;
 
+use self::json::JsonReport;
 use crate::about::About;
 use crate::document::{Block, Document};
 use crate::error::ReproduceError;
 use crate::figures;
 use crate::gather::{Results, State};
 use crate::grid::Table;
-use crate::store::{Record, Store};
+use crate::store::{Record, Store, write_text};
 use crate::{html, markdown};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The first line of a report whose numbers mean nothing.
+/// The first line of the report of a quick grid.
 pub const QUICK: &str = "These numbers mean nothing: --quick trains on a few examples for one epoch, to see whether everything runs.";
 
 /// A report in all its forms.
@@ -34,7 +32,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Writes down what there is.
+    /// The report of what is finished.
     #[must_use]
     pub fn new(results: &Results, about: &About) -> Self {
         let document = document(results, about);
@@ -46,7 +44,8 @@ impl Report {
         Self {
             markdown: markdown::document(&document),
             html: html::document(&document),
-            json: json::report(results, about),
+            json: serde_json::to_value(JsonReport::new(results, about))
+                .expect("a report has text keys and finite numbers"),
             plots,
         }
     }
@@ -58,11 +57,11 @@ impl Report {
     pub fn write(&self, store: &Store) -> Result<(), ReproduceError> {
         let out = store.out();
         for (name, svg) in &self.plots {
-            store.write_text(&out.join("plots").join(format!("{name}.svg")), svg)?;
+            write_text(&out.join("plots").join(format!("{name}.svg")), svg)?;
         }
         store.write_json(&out.join("report.json"), &self.json)?;
-        store.write_text(&out.join("report.md"), &self.markdown)?;
-        store.write_text(&out.join("report.html"), &self.html)
+        write_text(&out.join("report.md"), &self.markdown)?;
+        write_text(&out.join("report.html"), &self.html)
     }
 }
 
@@ -86,8 +85,8 @@ fn document(results: &Results, about: &About) -> Document {
     blocks.push(Block::Text(
         "Percent of test questions whose program denotes what the gold program denotes; an empty answer on both sides counts as \
          equal, as in the paper. Ours: mean ± standard deviation of the sample (number of seeds). A row without a row of its own \
-         in the paper stands beside the paper's nearest one; parsers marked as quoted were not run. Test sets are those of the data directory: \
-         their sizes stand below, and need not be those of the paper."
+         in the paper is shown beside the paper's nearest one; parsers marked as quoted were not run. Test sets are those of the data directory: \
+         their sizes are given below, and need not be those of the paper."
             .to_owned(),
     ));
     blocks.extend(numbers::table2(results));
@@ -105,7 +104,7 @@ fn document(results: &Results, about: &About) -> Document {
     blocks.push(Block::Text(
         "Percentages, but for the calibration error (ECE), which is from 0 to 1. Strict denotation counts an empty answer only \
          for the gold program itself. Coverage is the share of gold programs that some tree over the words can give. Risk is the \
-         share of errors among the 90 % of answers that the parser is most sure of."
+         share of errors among the 90 % of answers with the highest probability."
             .to_owned(),
     ));
     blocks.push(numbers::measures(results));
@@ -130,7 +129,7 @@ fn document(results: &Results, about: &About) -> Document {
     }
 }
 
-/// What was run where, and what was not.
+/// Versions, encoders and machines, and the cells that failed or are missing.
 fn head(results: &Results, about: &About) -> Vec<Block> {
     let n_done = records(results).count();
     let n_all = results.cells.len();
@@ -165,7 +164,7 @@ fn head(results: &Results, about: &About) -> Vec<Block> {
     }
     let missing = missing(results);
     if !missing.is_empty() {
-        blocks.push(Block::Text("Cells that were asked for and are not finished:".to_owned()));
+        blocks.push(Block::Text("Cells that were requested and are not finished:".to_owned()));
         blocks.push(Block::List(missing));
     }
     blocks
@@ -175,7 +174,7 @@ fn records(results: &Results) -> impl Iterator<Item = &Record> {
     results.cells.iter().filter_map(|cell| cell.record())
 }
 
-/// Cells that are not there, seeds of one place together.
+/// Cells that are not finished; seeds of one row and split together.
 fn missing(results: &Results) -> Vec<String> {
     let mut seeds: BTreeMap<(&str, &str), Vec<String>> = BTreeMap::new();
     for cell in results.cells.iter().filter(|cell| cell.state == State::Missing) {

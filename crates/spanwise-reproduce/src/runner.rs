@@ -1,7 +1,4 @@
-//! How a command is run: as a child process of the same program, watched while it lasts.
-//!
-//! In comes a list of arguments; out come what it printed, how long it took and the most memory it had. What the arguments mean
-//! is not known here.
+//! Runs commands as child processes of the same program and measures their time and memory.
 
 use std::fs::OpenOptions;
 use std::io::{self, Read};
@@ -10,7 +7,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How often a child is looked at.
+/// Time between two looks at a child process.
 const POLL: Duration = Duration::from_millis(20);
 /// An interrupt from the terminal reaches child and parent at once; the parent's flag may be raised a moment later.
 const GRACE: Duration = Duration::from_millis(200);
@@ -24,32 +21,32 @@ pub struct Call {
     pub log: PathBuf,
 }
 
-/// A command that did its work.
+/// A command that succeeded.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Ran {
     /// Its standard output.
     pub stdout: String,
     /// Wall seconds.
     pub seconds: f64,
-    /// The most memory it had, where the system tells.
+    /// Its largest resident memory, where the system reports it.
     pub peak_bytes: Option<u64>,
 }
 
-/// A command that did not.
+/// A command that did not succeed.
 #[derive(Clone, PartialEq, Debug)]
 pub enum RunError {
     /// It failed, for this reason.
     Failed(String),
-    /// Someone asked all of us to stop.
+    /// It was stopped on request.
     Stopped {
         /// Wall seconds until then.
         seconds: f64,
     },
 }
 
-/// Something that runs commands.
+/// Runs commands.
 pub trait Runner: Sync {
-    /// Runs a command to its end, or until `stop` is raised.
+    /// Runs a command to its end, or until `stop` is set.
     ///
     /// # Errors
     /// See [`RunError`].
@@ -74,13 +71,13 @@ impl Runner for ThisProgram {
         let stdout = child.stdout.take();
         let reader = std::thread::spawn(move || {
             let mut text = String::new();
-            // What is not text is found out by whoever reads it as JSON.
+            // Output that is not text fails later, when it is read as JSON.
             let _ = stdout.map(|mut stdout| stdout.read_to_string(&mut text));
             text
         });
         let (status, peak_bytes) = watch(&mut child, stop).map_err(failed)?;
         let seconds = started.elapsed().as_secs_f64();
-        // Something that a killed child has started may still hold the pipe: nobody waits for its end.
+        // A process that the killed child has started may still hold the pipe, so the reader is not joined.
         let Some(status) = status else { return Err(RunError::Stopped { seconds }) };
         let stdout = reader.join().unwrap_or_default();
         if status.success() {
@@ -109,12 +106,12 @@ impl ThisProgram {
     }
 }
 
-/// Waits for a child. When asked to stop, the child is killed, which loses no more than the epoch it is in: its status is then
+/// Waits for a child. On a request to stop, the child is killed, which loses at most the epoch it is in; the status is then
 /// `None`.
 fn watch(child: &mut Child, stop: &AtomicBool) -> io::Result<(Option<ExitStatus>, Option<u64>)> {
     let mut peak = None;
     loop {
-        // Before asking whether it is over: once it is, there is nothing to read.
+        // Before the status: once the child has ended, there is nothing to read.
         peak = peak_of(child.id()).max(peak);
         if let Some(status) = child.try_wait()? {
             return Ok((Some(status), peak));
@@ -128,7 +125,7 @@ fn watch(child: &mut Child, stop: &AtomicBool) -> io::Result<(Option<ExitStatus>
     }
 }
 
-/// The most memory that a process has had so far; Linux tells.
+/// The largest resident memory of a process so far, on Linux.
 fn peak_of(process: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -145,7 +142,7 @@ fn reason(log: &Path, status: ExitStatus) -> String {
     let last = lines.iter().rev().find(|line| is_error(line)).or(lines.last());
     match last {
         Some(line) => format!("{} ({status})", line.strip_prefix("error: ").unwrap_or(line)),
-        None => format!("ended without a word ({status})"),
+        None => format!("ended without a message ({status})"),
     }
 }
 
@@ -164,7 +161,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_child_is_told_its_threads_and_measured() {
+    fn a_child_gets_its_number_of_threads_and_is_measured() {
         let (ran, log) = shell("echo $RAYON_NUM_THREADS; echo note >&2; sleep 0.1", &AtomicBool::new(false));
         let ran = ran.unwrap();
         assert_eq!((ran.stdout.as_str(), log.as_str()), ("3\n", "note\n"));
@@ -181,12 +178,12 @@ mod tests {
         let (ran, _) = shell(script, &AtomicBool::new(false));
         assert_eq!(ran, Err(RunError::Failed("no such file (exit status: 2)".to_owned())));
         let (ran, _) = shell("exit 3", &AtomicBool::new(false));
-        assert_eq!(ran, Err(RunError::Failed("ended without a word (exit status: 3)".to_owned())));
+        assert_eq!(ran, Err(RunError::Failed("ended without a message (exit status: 3)".to_owned())));
     }
 
     #[cfg(unix)]
     #[test]
-    fn a_child_is_stopped_when_asked() {
+    fn a_child_is_stopped_on_request() {
         let (ran, _) = shell("sleep 30", &AtomicBool::new(true));
         assert!(matches!(ran, Err(RunError::Stopped { seconds }) if seconds < 20.0), "{ran:?}");
     }

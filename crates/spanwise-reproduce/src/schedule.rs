@@ -1,22 +1,22 @@
-//! Runs jobs, several at once, and leaves every cell finished, failed with a reason, or ready to be continued.
+//! Runs jobs, several at once, and leaves every cell finished, failed with a reason, or in a state from which it can be continued.
 //!
-//! In come jobs and a [`Runner`]; out come files of the [`Store`]. What a training or an evaluation does is for the runner.
+//! Trainings and evaluations are commands that a [`Runner`] runs; their outcome is kept in the files of the [`Store`].
 
 use crate::error::ReproduceError;
 use crate::fingerprint::Files;
 use crate::grid::{CellId, Evaluation, Job, Options};
 use crate::runner::{Call, Ran, RunError, Runner};
-use crate::store::{Record, Store, Training};
-use serde_json::{Map, Value};
+use crate::store::{Record, Store, Training, write_text};
+use spanwise_eval::metrics::Report;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// What is told while jobs run. Several threads tell.
+/// Progress of a grid. Events come from several threads.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Event<'a> {
     /// A job has begun.
     Started(&'a Job),
-    /// A job is over, well or not; wall seconds that this call spent on it.
+    /// A job is over, successfully or not; wall seconds that this call spent on it.
     Ended(&'a Job, f64),
     /// A cell was finished by an earlier call.
     Kept(&'a CellId, &'a Record),
@@ -24,11 +24,11 @@ pub enum Event<'a> {
     Done(&'a CellId, &'a Record),
     /// A cell failed.
     Failed(&'a CellId, &'a str),
-    /// Something a person should know, such as why a cell is run again.
+    /// A remark for the user, such as why a cell is run again.
     Note(&'a CellId, &'a str),
 }
 
-/// What a call came to.
+/// How a call ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Outcome {
     /// Cells that failed.
@@ -39,17 +39,17 @@ pub struct Outcome {
 
 /// Where and how jobs are run.
 pub struct RunContext<'a> {
-    /// Where files go.
+    /// The files of the grid.
     pub store: &'a Store,
-    /// Who runs commands.
+    /// Runs commands.
     pub runner: &'a dyn Runner,
-    /// How.
+    /// How jobs are run.
     pub options: &'a Options,
     /// How many jobs run at once.
     pub at_once: usize,
-    /// Raised when all is to stop.
+    /// Set when everything is to stop.
     pub stop: &'a AtomicBool,
-    /// Who hears of it.
+    /// Receives events.
     pub watch: &'a (dyn Fn(Event<'_>) + Sync),
 }
 
@@ -144,7 +144,7 @@ impl RunContext<'_> {
         n_failed
     }
 
-    /// Keeps why a cell failed. Without a fingerprint not even its files could be read, and that takes no result away.
+    /// Records why a cell failed. Without a fingerprint its files could not be read, and an earlier result is kept.
     fn fail(&self, job: &Job, cell: &CellId, fingerprint: Option<&str>, error: &str) {
         let is_done =
             || self.store.record(cell).is_ok_and(|record| record.is_some_and(|record| record.is_done()));
@@ -157,7 +157,7 @@ impl RunContext<'_> {
                 version: crate::about::version(),
                 ..Record::default()
             };
-            // If not even this can be written, the event still says so.
+            // If even this cannot be written, the event still reports the failure.
             let _ = self.store.write_json(&self.store.folder(cell).join("cell.json"), &record);
         }
         (self.watch)(Event::Failed(cell, error));
@@ -227,7 +227,7 @@ impl RunContext<'_> {
         Ok(training)
     }
 
-    /// A training that was begun and can be continued. One with other settings is cleared away, with all that was measured on it.
+    /// A training that was begun and can be continued. One with other settings is removed, with everything measured on it.
     fn begun(
         &self,
         job: &Job,
@@ -238,7 +238,7 @@ impl RunContext<'_> {
         let cell = &job.evaluations[0].cell;
         let note = |why: &str| (self.watch)(Event::Note(cell, why));
         if known.fingerprint != fingerprint {
-            note("its training was begun with other settings, data or encoder: it starts afresh");
+            note("its training was begun with other settings, data or encoder: it starts from the beginning");
             for split in &job.sharing {
                 let cell = CellId { split: split.clone(), ..cell.clone() };
                 self.store.clear(&self.store.folder(&cell))?;
@@ -259,7 +259,7 @@ impl RunContext<'_> {
         let folder = self.store.folder(&evaluation.cell);
         let mut config = job.config.clone();
         config.data.test = Some(evaluation.test.clone());
-        self.store.write_text(&folder.join("config.toml"), &config.to_toml())?;
+        write_text(&folder.join("config.toml"), &config.to_toml())?;
         let mut record = Record {
             fingerprint: fingerprint.clone(),
             home: job.home.clone(),
@@ -269,6 +269,8 @@ impl RunContext<'_> {
             attempts: training.attempts,
             peak_bytes: training.peak_bytes,
             version: crate::about::version(),
+            commit: crate::about::commit(),
+            date: Some(crate::about::today()),
             machine: crate::about::machine(),
             at_once: self.at_once,
             ..Record::default()
@@ -276,24 +278,25 @@ impl RunContext<'_> {
         let predictions = folder.join("predictions.jsonl");
         let limit = evaluation.limit;
         let test = Test { file: &evaluation.test, predictions: Some(&predictions), pieces: None, limit };
-        record.eval = self.measure(job, &folder, &test, &mut record)?;
+        let printed = self.measure(job, &folder, &test, &mut record)?;
+        record.eval = report(&printed)?;
+        write_text(&folder.join("eval.json"), &printed)?;
         if let Some(file) = &evaluation.trees {
             let test = Test { file, predictions: None, pieces: evaluation.pieces.as_deref(), limit };
-            record.trees = self.measure(job, &folder, &test, &mut record)?;
+            record.trees = report(&self.measure(job, &folder, &test, &mut record)?)?;
         }
-        self.store.write_json(&folder.join("eval.json"), &record.eval)?;
         self.store.write_json(&folder.join("cell.json"), &record)?;
         Ok(record)
     }
 
-    /// One call of `spanwise eval`.
+    /// One call of `spanwise eval --json`; returns what it prints.
     fn measure(
         &self,
         job: &Job,
         folder: &Path,
         test: &Test<'_>,
         record: &mut Record,
-    ) -> Result<Map<String, Value>, Halt> {
+    ) -> Result<String, Halt> {
         let text = |path: &Path| path.display().to_string();
         let mut args =
             vec!["eval".to_owned(), text(&self.home(job)), text(&self.options.data.join(test.file))];
@@ -306,9 +309,7 @@ impl RunContext<'_> {
             self.runner.run(&Call { args, log: folder.join("eval.log") }, self.stop)?;
         record.eval_seconds += seconds;
         record.peak_bytes = record.peak_bytes.max(peak_bytes);
-        serde_json::from_str(&stdout).map_err(|error| {
-            Halt::Failed(format!("`spanwise eval --json` did not print a JSON object ({error})"))
-        })
+        Ok(stdout)
     }
 
     /// Removes what a finished cell does not need: the checkpoint once the model is there, and the weights of seeds other than
@@ -325,8 +326,8 @@ impl RunContext<'_> {
         for split in &job.sharing {
             let cell = CellId { row: job.row.clone(), split: split.clone(), seed: job.seed };
             let record = self.store.record(&cell)?;
-            let asked = job.evaluations.iter().find(|evaluation| evaluation.cell == cell);
-            let is_fresh = match (asked, &record) {
+            let requested = job.evaluations.iter().find(|evaluation| evaluation.cell == cell);
+            let is_fresh = match (requested, &record) {
                 (_, None) => false,
                 (None, Some(record)) => record.is_done(),
                 (Some(evaluation), Some(record)) => {
@@ -338,7 +339,7 @@ impl RunContext<'_> {
                 return Ok(());
             }
         }
-        // The model first ceases to be one.
+        // The manifest goes first: from then on the folder is not a model.
         self.store.remove(&home, &["model.json", "weights.safetensors", "tokenizer.json"])
     }
 }
@@ -349,6 +350,12 @@ struct Test<'a> {
     predictions: Option<&'a Path>,
     pieces: Option<&'a Path>,
     limit: Option<usize>,
+}
+
+/// The report that `spanwise eval --json` printed.
+fn report(printed: &str) -> Result<Report, Halt> {
+    let refused = |error| Halt::Failed(format!("`spanwise eval --json` did not print a report ({error})"));
+    serde_json::from_str(printed).map_err(refused)
 }
 
 impl From<RunError> for Halt {

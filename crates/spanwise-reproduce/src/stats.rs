@@ -1,9 +1,6 @@
-//! Numbers over seeds and over examples.
-//!
-//! In come plain numbers and lines of predictions; out come means, spreads, bins and curves. Where the numbers come from is not
-//! known here.
+//! Statistics over seeds and over test examples: means and deviations, bins, risk-coverage curves.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use spanwise_eval::metrics::Calibration;
 use spanwise_lang::Terms;
 
@@ -39,21 +36,27 @@ impl Mean {
         Some(Self { n, mean, deviation })
     }
 
-    /// `95.7 ± 0.3 (3)`, or `95.7 (1)` where one number has no spread.
+    /// `95.7 ± 0.3 (3)`, or `95.7 (1)` where one number has no deviation. Without `decimals`, numbers are shown in full.
     #[must_use]
-    pub fn shown(&self, decimals: usize) -> String {
-        let Self { n, mean, deviation } = self;
+    pub fn shown(&self, decimals: Option<usize>) -> String {
+        let Self { n, mean, deviation } = *self;
+        let mean = fixed(mean, decimals);
         match deviation {
-            Some(deviation) => format!("{mean:.decimals$} ± {deviation:.decimals$} ({n})"),
-            None => format!("{mean:.decimals$} ({n})"),
+            Some(deviation) => format!("{mean} ± {} ({n})", fixed(deviation, decimals)),
+            None => format!("{mean} ({n})"),
         }
     }
 }
 
-/// What is known of one prediction.
+/// A number with so many decimals, or in full.
+pub(crate) fn fixed(number: f64, decimals: Option<usize>) -> String {
+    decimals.map_or_else(|| number.to_string(), |decimals| format!("{number:.decimals$}"))
+}
+
+/// A prediction for a test example, and whether it is right.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Judged {
-    /// Names and calls in the gold program, if it can be read.
+pub struct ScoredExample {
+    /// Names and calls in the gold program, if there is one that can be parsed.
     pub size: Option<u64>,
     /// The probability of the prediction.
     pub probability: f64,
@@ -61,16 +64,23 @@ pub struct Judged {
     pub right: Option<bool>,
 }
 
-impl Judged {
-    /// Reads a line of the predictions that `spanwise eval` writes; `None` where it is none.
+/// What statistics need of a line that `spanwise eval --predictions` writes.
+#[derive(Deserialize)]
+struct PredictionLine {
+    gold: Option<String>,
+    probability: f64,
+    exact: Option<bool>,
+    denotation_correct: Option<bool>,
+}
+
+impl ScoredExample {
+    /// Reads a line of the predictions that `spanwise eval` writes; `None` for any other line.
     #[must_use]
     pub fn read(line: &str, terms: &mut Terms) -> Option<Self> {
-        let line: serde_json::Value = serde_json::from_str(line).ok()?;
-        let gold = line.get("gold").and_then(serde_json::Value::as_str);
-        let size = gold.and_then(|text| terms.parse(text).ok()).map(|program| terms.size(program));
-        let flag = |key: &str| line.get(key).and_then(serde_json::Value::as_bool);
-        let right = flag("denotation_correct").or_else(|| flag("exact"));
-        Some(Self { size, probability: line.get("probability")?.as_f64()?, right })
+        let line: PredictionLine = serde_json::from_str(line).ok()?;
+        let gold = line.gold.and_then(|text| terms.parse(&text).ok());
+        let right = line.denotation_correct.or(line.exact);
+        Some(Self { size: gold.map(|program| terms.size(program)), probability: line.probability, right })
     }
 }
 
@@ -92,9 +102,9 @@ impl LengthBin {
 
     /// The share of right predictions among programs of these sizes, in percent, and how many there are.
     #[must_use]
-    pub fn accuracy(&self, judged: &[Judged]) -> Option<(f64, usize)> {
-        let is_in = |one: &&Judged| one.size.is_some_and(|size| (self.from..=self.to).contains(&size));
-        let answers: Vec<bool> = judged.iter().filter(is_in).filter_map(|one| one.right).collect();
+    pub fn accuracy(&self, examples: &[ScoredExample]) -> Option<(f64, usize)> {
+        let is_in = |one: &&ScoredExample| one.size.is_some_and(|size| (self.from..=self.to).contains(&size));
+        let answers: Vec<bool> = examples.iter().filter(is_in).filter_map(|one| one.right).collect();
         let n_right = answers.iter().filter(|right| **right).count();
         (!answers.is_empty()).then(|| (100.0 * n_right as f64 / answers.len() as f64, answers.len()))
     }
@@ -132,9 +142,9 @@ pub struct ReliabilityBin {
 
 /// Predictions by probability, in equal bins; empty bins are left out.
 #[must_use]
-pub fn reliability(judged: &[Judged]) -> Vec<ReliabilityBin> {
+pub fn reliability(examples: &[ScoredExample]) -> Vec<ReliabilityBin> {
     let mut bins = [ReliabilityBin::default(); N_BINS];
-    for one in judged {
+    for one in examples {
         let Some(right) = one.right else { continue };
         let bin = &mut bins[((one.probability * N_BINS as f64) as usize).min(N_BINS - 1)];
         bin.n += 1;
@@ -151,8 +161,8 @@ pub fn reliability(judged: &[Judged]) -> Vec<ReliabilityBin> {
 
 /// The share of errors, in percent, among the most probable predictions: coverage in percent, then risk.
 #[must_use]
-pub fn risk_curve(judged: &[Judged]) -> Vec<(f64, f64)> {
-    let points = judged.iter().filter_map(|one| Some((one.probability, one.right?)));
+pub fn risk_curve(examples: &[ScoredExample]) -> Vec<(f64, f64)> {
+    let points = examples.iter().filter_map(|one| Some((one.probability, one.right?)));
     let calibration = Calibration::new(points);
     let at = |coverage: usize| Some((coverage as f64, calibration.risk_at(coverage as f64)?));
     (RISK_STEP..=100).step_by(RISK_STEP).filter_map(at).collect()
@@ -162,8 +172,8 @@ pub fn risk_curve(judged: &[Judged]) -> Vec<(f64, f64)> {
 mod tests {
     use super::*;
 
-    fn judged(size: u64, probability: f64, right: bool) -> Judged {
-        Judged { size: Some(size), probability, right: Some(right) }
+    fn example(size: u64, probability: f64, right: bool) -> ScoredExample {
+        ScoredExample { size: Some(size), probability, right: Some(right) }
     }
 
     #[test]
@@ -178,20 +188,20 @@ mod tests {
 
     #[test]
     fn one_seed_is_shown_without_a_spread() {
-        assert_eq!(Mean::new(&[95.71]).unwrap().shown(1), "95.7 (1)");
-        assert_eq!(Mean::new(&[95.0, 96.0]).unwrap().shown(1), "95.5 ± 0.7 (2)");
-        assert_eq!(Mean::new(&[0.021, 0.025, 0.023]).unwrap().shown(3), "0.023 ± 0.002 (3)");
+        assert_eq!(Mean::new(&[95.71]).unwrap().shown(Some(1)), "95.7 (1)");
+        assert_eq!(Mean::new(&[95.0, 96.0]).unwrap().shown(Some(1)), "95.5 ± 0.7 (2)");
+        assert_eq!(Mean::new(&[0.021, 0.025, 0.023]).unwrap().shown(Some(3)), "0.023 ± 0.002 (3)");
     }
 
     #[test]
-    fn a_line_of_predictions_says_size_probability_and_truth() {
+    fn a_line_of_predictions_has_size_probability_and_correctness() {
         let mut terms = Terms::new();
-        let read = |line: &str, terms: &mut Terms| Judged::read(line, terms);
+        let read = |line: &str, terms: &mut Terms| ScoredExample::read(line, terms);
         let line =
             r#"{"gold": "f(g(a), 'b')", "probability": 0.5, "exact": false, "denotation_correct": true}"#;
-        assert_eq!(read(line, &mut terms), Some(judged(4, 0.5, true)));
+        assert_eq!(read(line, &mut terms), Some(example(4, 0.5, true)));
         let line = r#"{"gold": null, "probability": 0.5, "exact": false, "denotation_correct": null}"#;
-        let expected = Judged { size: None, probability: 0.5, right: Some(false) };
+        let expected = ScoredExample { size: None, probability: 0.5, right: Some(false) };
         assert_eq!(read(line, &mut terms), Some(expected));
         assert_eq!(read("no line", &mut terms), None);
     }
@@ -206,7 +216,7 @@ mod tests {
         let sizes = [1, 2, 2, 2, 5, 6, 7, 8, 9, 10, 11, 12];
         let bins = length_bins(sizes);
         assert_eq!(bins, [bin(1, 2), bin(5, 6), bin(7, 8), bin(9, 10), bin(11, 12)]);
-        let all: Vec<Judged> = sizes.iter().map(|&size| judged(size, 1.0, size > 5)).collect();
+        let all: Vec<ScoredExample> = sizes.iter().map(|&size| example(size, 1.0, size > 5)).collect();
         let counted: Vec<(f64, usize)> = bins.iter().filter_map(|bin| bin.accuracy(&all)).collect();
         assert_eq!(counted, [(0.0, 4), (50.0, 2), (100.0, 2), (100.0, 2), (100.0, 2)]);
     }
@@ -214,12 +224,12 @@ mod tests {
     #[test]
     fn the_reliability_diagram_adds_up_to_the_calibration_error() {
         let all = [
-            judged(1, 1.0, true),
-            judged(1, 0.95, false),
-            judged(1, 0.55, true),
-            judged(1, 0.51, false),
-            judged(1, 0.0, false),
-            Judged { size: None, probability: 0.3, right: None },
+            example(1, 1.0, true),
+            example(1, 0.95, false),
+            example(1, 0.55, true),
+            example(1, 0.51, false),
+            example(1, 0.0, false),
+            ScoredExample { size: None, probability: 0.3, right: None },
         ];
         let bins = reliability(&all);
         assert_eq!(bins.iter().map(|bin| bin.n).collect::<Vec<_>>(), [1, 2, 2]);
@@ -233,7 +243,8 @@ mod tests {
 
     #[test]
     fn risk_rises_to_the_share_of_all_errors() {
-        let all = [judged(1, 0.9, true), judged(1, 0.8, true), judged(1, 0.7, false), judged(1, 0.1, true)];
+        let all =
+            [example(1, 0.9, true), example(1, 0.8, true), example(1, 0.7, false), example(1, 0.1, true)];
         let curve = risk_curve(&all);
         assert_eq!(curve.len(), 20);
         assert_eq!(curve[9], (50.0, 0.0));

@@ -1,16 +1,17 @@
-//! What a grid leaves on disk.
+//! The files of a grid.
 //!
-//! `grid.json` says which cells are wanted and by which commands; `runs/ROW/SPLIT/seed-N` is a cell. `training.json` in it says
-//! how far its training is, `cell.json` what was measured. A cell counts as finished when its `cell.json` says so, and that file
-//! is written last.
+//! `grid.json` lists the requested cells and the commands that requested them; `runs/ROW/SPLIT/seed-N` is the folder of a cell.
+//! In it, `training.json` holds the state of the training and `cell.json` what was measured. A cell is finished when it has a
+//! `cell.json` without an error; that file is written last.
 
 use crate::error::ReproduceError;
 use crate::grid::CellId;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use spanwise_domains::data::write_atomic;
+use spanwise_eval::metrics::Report;
 use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The folder of a grid.
@@ -19,32 +20,32 @@ pub struct Store {
     out: PathBuf,
 }
 
-/// Keeps others out of a folder until it is dropped.
+/// Keeps other processes out of a folder until it is dropped.
 #[derive(Debug)]
 pub struct Lock(File);
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Closing would not do: a child that is just being started may hold a copy of the file for a moment.
+        // Closing the file is not enough: a child process that is being started may hold a copy of it for a moment.
         let _ = self.0.unlock();
     }
 }
 
-/// Which cells a folder is for.
+/// The cells that were requested in a folder.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Grid {
-    /// Whether its numbers mean nothing.
+    /// Whether they are cells of `--quick`, which only show that everything runs.
     pub quick: bool,
-    /// All cells that were ever asked for, in the order of asking.
+    /// All cells that were ever requested, in that order.
     pub cells: Vec<CellId>,
-    /// The commands that asked for them.
+    /// The commands that requested them.
     pub commands: Vec<String>,
 }
 
-/// How far a training is.
+/// The state of a training.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Training {
-    /// What it is made from.
+    /// Hash of its settings, data and encoder.
     pub(crate) fingerprint: String,
     /// Whether the model is finished.
     pub(crate) done: bool,
@@ -61,7 +62,7 @@ pub(crate) struct Training {
 /// A cell that was run.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Record {
-    /// What it is made from.
+    /// Hash of its settings, data and encoder.
     pub fingerprint: String,
     /// Why it failed, if it did.
     pub error: Option<String>,
@@ -69,12 +70,12 @@ pub struct Record {
     pub home: String,
     /// The encoder.
     pub encoder: String,
-    /// What `spanwise eval` said of the test set.
+    /// The report of `spanwise eval` on the test set.
     #[serde(default)]
-    pub eval: Map<String, Value>,
-    /// What it said of the test set with gold trees.
+    pub eval: Report,
+    /// Its report on the test set with gold trees; empty where the cell has none.
     #[serde(default)]
-    pub trees: Map<String, Value>,
+    pub trees: Report,
     /// The commands, in order.
     pub commands: Vec<String>,
     /// Wall seconds of training, of all attempts together; shared with the other splits of the model.
@@ -87,7 +88,13 @@ pub struct Record {
     pub peak_bytes: Option<u64>,
     /// The version of the program.
     pub version: String,
-    /// What it ran on.
+    /// The commit of the program, where it is known.
+    #[serde(default)]
+    pub commit: Option<String>,
+    /// The day it was measured.
+    #[serde(default)]
+    pub date: Option<String>,
+    /// The machine it ran on.
     #[serde(default)]
     pub machine: String,
     /// How many cells could run at once.
@@ -96,22 +103,10 @@ pub struct Record {
 }
 
 impl Record {
-    /// Whether there are numbers in it.
+    /// Whether it was measured, as opposed to failed.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.error.is_none()
-    }
-
-    /// A number of the evaluation.
-    #[must_use]
-    pub fn number(&self, key: &str) -> Option<f64> {
-        self.eval.get(key).and_then(Value::as_f64)
-    }
-
-    /// A number of the evaluation on gold trees.
-    #[must_use]
-    pub fn tree_number(&self, key: &str) -> Option<f64> {
-        self.trees.get(key).and_then(Value::as_f64)
     }
 }
 
@@ -127,10 +122,10 @@ impl Store {
         &self.out
     }
 
-    /// Makes the folder and keeps others out of it.
+    /// Makes the folder and locks it.
     ///
     /// # Errors
-    /// Someone else is in it; it cannot be made.
+    /// Another process holds the lock; the folder cannot be made.
     pub fn lock(&self) -> Result<Lock, ReproduceError> {
         fs::create_dir_all(&self.out).map_err(|error| ReproduceError::file(&self.out, error))?;
         let path = self.out.join(".lock");
@@ -152,11 +147,11 @@ impl Store {
         read(&self.out.join("grid.json"))
     }
 
-    /// Adds cells to those that are wanted.
+    /// Adds cells to those that were requested.
     ///
     /// # Errors
     /// A folder with cells of the other kind, quick or not; a file that cannot be written.
-    pub fn want(&self, cells: &[CellId], command: &str, quick: bool) -> Result<Grid, ReproduceError> {
+    pub fn request(&self, cells: &[CellId], command: &str, quick: bool) -> Result<Grid, ReproduceError> {
         let mut grid = self.grid()?.unwrap_or(Grid { quick, ..Grid::default() });
         if grid.quick != quick {
             return Err(ReproduceError::Mixed { out: self.out.display().to_string(), quick: grid.quick });
@@ -179,7 +174,7 @@ impl Store {
         self.out.join("runs").join(&cell.row).join(&cell.split).join(format!("seed-{}", cell.seed))
     }
 
-    /// What a cell came to, if it was run.
+    /// The record of a cell, if it was run.
     ///
     /// # Errors
     /// A file that is there but cannot be read.
@@ -193,45 +188,39 @@ impl Store {
 
     /// Replaces a file of a cell as a whole.
     pub(crate) fn write_json<T: Serialize>(&self, path: &Path, value: &T) -> Result<(), ReproduceError> {
-        let failed = |error: &dyn ToString| ReproduceError::file(path, error.to_string());
-        let text = serde_json::to_string_pretty(value).map_err(|error| failed(&error))?;
-        self.write_text(path, &(text + "\n"))
+        let text = serde_json::to_string_pretty(value).map_err(|error| ReproduceError::file(path, error))?;
+        write_text(path, &(text + "\n"))
     }
 
-    /// Replaces a text file as a whole, in a folder that is made if need be.
-    ///
-    /// # Errors
-    /// It cannot be written.
-    pub fn write_text(&self, path: &Path, text: &str) -> Result<(), ReproduceError> {
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(|error| ReproduceError::file(folder, error))?;
-        }
-        write_atomic(path, |file| file.write_all(text.as_bytes()))
-            .map_err(|error| ReproduceError::file(path, error))
-    }
-
-    /// Empties the folder of a cell that is to be run afresh.
+    /// Removes the folder of a cell that is to be run from the start.
     pub(crate) fn clear(&self, folder: &Path) -> Result<(), ReproduceError> {
-        match fs::remove_dir_all(folder) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(ReproduceError::file(folder, error))
-            }
-            _ => Ok(()),
-        }
+        gone(folder, fs::remove_dir_all(folder))
     }
 
-    /// Removes files of a folder, in this order; those that are not there are fine.
+    /// Removes files of a folder, in this order; missing files are fine.
     pub(crate) fn remove(&self, folder: &Path, names: &[&str]) -> Result<(), ReproduceError> {
-        for path in names.iter().map(|name| folder.join(name)) {
-            match fs::remove_file(&path) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(ReproduceError::file(&path, error));
-                }
-                _ => {}
-            }
-        }
-        Ok(())
+        names.iter().map(|name| folder.join(name)).try_for_each(|path| gone(&path, fs::remove_file(&path)))
     }
+}
+
+/// The outcome of a removal; what was not there is gone as well.
+fn gone(path: &Path, removed: io::Result<()>) -> Result<(), ReproduceError> {
+    match removed {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(ReproduceError::file(path, error)),
+        _ => Ok(()),
+    }
+}
+
+/// Replaces a text file as a whole, in a folder that is made if need be.
+///
+/// # Errors
+/// It cannot be written.
+pub fn write_text(path: &Path, text: &str) -> Result<(), ReproduceError> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(|error| ReproduceError::file(folder, error))?;
+    }
+    write_atomic(path, |file| file.write_all(text.as_bytes()))
+        .map_err(|error| ReproduceError::file(path, error))
 }
 
 fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, ReproduceError> {
@@ -239,7 +228,7 @@ fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, ReproduceError> {
         Ok(text) => serde_json::from_str(&text).map(Some).map_err(|error| {
             ReproduceError::file(path, format!("{error}; remove the file to run its cell again"))
         }),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(ReproduceError::file(path, error)),
     }
 }

@@ -1,9 +1,9 @@
-//! Rows, splits and published numbers, read from `configs/tables.toml`.
+//! Rows, splits and published numbers, read from `tables.toml`.
 //!
-//! In comes TOML; out come names and settings that are known to resolve against the presets. What settings mean is for
-//! `spanwise train` to know.
+//! Reading checks that every row resolves against the presets of `spanwise train` on every split it exists for.
 
 use crate::error::ReproduceError;
+use crate::metric::Metric;
 use serde::Deserialize;
 use spanwise_train::Config;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +17,7 @@ pub struct Tables {
     pub splits: Vec<Split>,
     /// Rows, in the order of the report.
     pub rows: Vec<Row>,
-    /// Rows that are only quoted.
+    /// Parsers whose numbers are quoted.
     #[serde(default)]
     pub published: Vec<Published>,
 }
@@ -28,7 +28,7 @@ pub struct Tables {
 pub struct Split {
     /// Its name, which is also that of its folders.
     pub name: String,
-    /// What people call it.
+    /// Its title in reports.
     pub title: String,
     /// The benchmark it belongs to.
     pub domain: String,
@@ -46,7 +46,7 @@ pub struct Split {
 pub struct Row {
     /// Its name, which is also that of its folder.
     pub name: String,
-    /// What people call it.
+    /// Its title in reports.
     pub title: String,
     /// The row above whose settings it starts from.
     pub base: Option<String>,
@@ -69,11 +69,11 @@ pub struct Row {
     pub compare: Option<String>,
 }
 
-/// A parser of which only published numbers are known.
+/// A parser that is not run here, with published numbers.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Published {
-    /// What people call it.
+    /// Its title in reports.
     pub title: String,
     /// Denotation accuracy on test, in percent, by split.
     pub paper: BTreeMap<String, f64>,
@@ -85,7 +85,7 @@ impl Tables {
     /// # Errors
     /// None that a released program could have; a test reads them.
     pub fn builtin() -> Result<Self, ReproduceError> {
-        Self::parse(include_str!("../../../configs/tables.toml"))
+        Self::parse(include_str!("../tables.toml"))
     }
 
     /// Reads tables and checks that names are sound and that every row resolves on every split it exists for.
@@ -141,11 +141,18 @@ impl Tables {
         settings
     }
 
-    /// The number that the paper has for a cell, its own or that of the row it is compared with.
+    /// The denotation accuracy or the tree F1 that the paper has for a cell: for its own row or the row it is compared with.
     #[must_use]
-    pub fn paper(&self, row: &Row, split: &str) -> Option<f64> {
-        let compared = row.compare.as_deref().and_then(|name| self.row(name)).unwrap_or(row);
-        compared.paper.get(split).copied()
+    pub fn published(&self, metric: &Metric, row: &str, split: &str) -> Option<f64> {
+        let row = self.row(row)?;
+        match metric {
+            Metric::Denotation => {
+                let compared = row.compare.as_deref().and_then(|name| self.row(name)).unwrap_or(row);
+                compared.paper.get(split).copied()
+            }
+            Metric::TreeF1 => self.split(split)?.f1,
+            _ => None,
+        }
     }
 
     fn config(&self, row: &Row, split: &Split) -> Result<Config, String> {

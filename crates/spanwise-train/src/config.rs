@@ -132,17 +132,17 @@ pub const COMPACT: &str = "compact";
 
 /// Presets: name, what it is, and the file.
 const PRESETS: &[(&str, &str)] = &[
-    ("geo-iid", include_str!("../../../configs/geo/iid.toml")),
-    ("geo-template", include_str!("../../../configs/geo/template.toml")),
-    ("geo-length", include_str!("../../../configs/geo/length.toml")),
-    ("scan-iid", include_str!("../../../configs/scan/iid.toml")),
-    ("scan-right", include_str!("../../../configs/scan/right.toml")),
-    ("scan-around-right", include_str!("../../../configs/scan/around-right.toml")),
-    ("scan-length", include_str!("../../../configs/scan/length.toml")),
-    ("scan-add-jump", include_str!("../../../configs/scan/add-jump.toml")),
-    ("scan-turn-left", include_str!("../../../configs/scan/turn-left.toml")),
-    ("clevr-iid", include_str!("../../../configs/clevr/iid.toml")),
-    ("clevr-closure", include_str!("../../../configs/clevr/closure.toml")),
+    ("geo-iid", include_str!("../configs/geo/iid.toml")),
+    ("geo-template", include_str!("../configs/geo/template.toml")),
+    ("geo-length", include_str!("../configs/geo/length.toml")),
+    ("scan-iid", include_str!("../configs/scan/iid.toml")),
+    ("scan-right", include_str!("../configs/scan/right.toml")),
+    ("scan-around-right", include_str!("../configs/scan/around-right.toml")),
+    ("scan-length", include_str!("../configs/scan/length.toml")),
+    ("scan-add-jump", include_str!("../configs/scan/add-jump.toml")),
+    ("scan-turn-left", include_str!("../configs/scan/turn-left.toml")),
+    ("clevr-iid", include_str!("../configs/clevr/iid.toml")),
+    ("clevr-closure", include_str!("../configs/clevr/closure.toml")),
 ];
 
 /// Why a configuration cannot be used.

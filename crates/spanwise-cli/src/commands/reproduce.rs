@@ -12,10 +12,11 @@ use spanwise_reproduce::gather::Results;
 use spanwise_reproduce::report::{self, Report};
 use spanwise_reproduce::{
     CellId, Options, Outcome, ReproduceError, RunContext, Selection, Store, Table, Tables, ThisProgram, jobs,
+    results, write_text,
 };
 use std::io::{self, Write};
 use std::num::{NonZeroU64, NonZeroUsize};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Memory set aside for a cell: as much as training may keep of what frozen layers give.
 const CELL_BYTES: u64 = 4 << 30;
@@ -28,8 +29,11 @@ const CELL_BYTES: u64 = 4 << 30;
 ///
 /// Every cell has a folder OUT/runs/ROW/SPLIT/seed-N. A finished cell is kept by the next call, an interrupted one is
 /// continued, a cell whose settings have changed is run again; a cell that fails does not stop the others. Ctrl-C stops at any
-/// time. OUT/report.md, report.html (one file with plots) and report.json put our numbers beside the paper's, and say what
+/// time. OUT/report.md, report.html (one file with plots) and report.json put our numbers beside the paper's, and list what
 /// is missing.
+///
+/// --export DIR puts the means of finished cells into result files, DIR/DOMAIN/ROW.json. --results DIR --write FILE renders the
+/// page of current results, the tables of DIR/claims.toml, from such files; it needs no data and runs nothing.
 ///
 /// Rows: sbsp, sbsp-no-lexicon, sbsp-projective, sbsp-gold-trees (the paper's parser); spanwise, names-only, no-lexicon, projective,
 /// no-augmentation, span-joins, coarse-types (ours); marginal.
@@ -40,8 +44,9 @@ const CELL_BYTES: u64 = 4 << 30;
     after_help = "Examples:\n  spanwise reproduce --data data --encoder encoders/all-MiniLM-L6-v2 --seeds 5\n  \
     spanwise reproduce --data data --only scan --rows spanwise --seeds 1      about two minutes, no encoder needed\n  \
     spanwise reproduce table3 --data data --encoder encoders/all-MiniLM-L6-v2 --splits geo-iid,geo-length\n  \
-    spanwise reproduce --data data --quick                                    does everything run? numbers mean nothing\n  \
-    spanwise reproduce --report-only --out reproduce                          writes the report again"
+    spanwise reproduce --data data --quick                                    shows that everything runs; the numbers mean nothing\n  \
+    spanwise reproduce --report-only --out reproduce --export results         writes the report again, and result files\n  \
+    spanwise reproduce --results results --write docs/results.md              renders the page of current results"
 )]
 pub(crate) struct Args {
     /// The table
@@ -72,7 +77,7 @@ pub(crate) struct Args {
     /// Cells at the same time [default: one for each core, as far as memory goes]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
-    /// A few examples, one epoch, the compact encoder: does it run at all?
+    /// A few examples, one epoch, the compact encoder: a check that everything runs
     #[arg(long)]
     quick: bool,
     /// Keep the weights of all seeds, not of the first alone
@@ -81,6 +86,15 @@ pub(crate) struct Args {
     /// Run nothing, write the report from what is there
     #[arg(long)]
     report_only: bool,
+    /// Put the means of all finished cells of OUT into the result files of this folder
+    #[arg(long, value_name = "DIR", conflicts_with = "quick")]
+    export: Option<PathBuf>,
+    /// Run nothing, render the page of current results from the result files of this folder
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["data", "report_only", "export", "quick", "json"])]
+    results: Option<PathBuf>,
+    /// Where the page goes [default: standard output]
+    #[arg(long, value_name = "FILE", requires = "results")]
+    write: Option<PathBuf>,
     /// Print the report as one JSON object instead of the table
     #[arg(long)]
     json: bool,
@@ -105,11 +119,14 @@ impl From<Which> for Table {
 
 pub(crate) fn run(args: &Args) -> Result<Status> {
     let tables = Tables::builtin()?;
+    if let Some(folder) = &args.results {
+        return render(folder, args.write.as_deref(), &tables);
+    }
     let default = if args.quick { "reproduce-quick" } else { "reproduce" };
     let store = Store::new(args.out.clone().unwrap_or_else(|| default.into()));
     let mut outcome = Outcome::default();
     if args.report_only {
-        // Before the folder is made by looking into it.
+        // Checked first, because locking would create the folder.
         if store.grid().map_err(wrong)?.is_none() {
             return Err(wrong(ReproduceError::NoGrid { out: store.out().display().to_string() }));
         }
@@ -130,16 +147,31 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
         finish(args, &store, tables)?;
     }
     if outcome.stopped {
-        say("stopped; the same command goes on where this one was");
+        say("stopped; the same command continues");
     }
     if outcome.failed > 0 {
         say(&format!(
-            "{} cells failed; {} says why",
+            "{} cells failed; {} has the reasons",
             outcome.failed,
             store.out().join("report.md").display()
         ));
     }
     Ok(if outcome == Outcome::default() { Status::Success } else { Status::PartialFailure })
+}
+
+/// Writes the page of current results.
+fn render(folder: &Path, file: Option<&Path>, tables: &Tables) -> Result<Status> {
+    if !folder.is_dir() {
+        let text =
+            format!("--results {}: there is no such folder; it should hold claims.toml", folder.display());
+        return Err(WrongCall(text).into());
+    }
+    let page = results::page(folder, tables)?;
+    match file {
+        Some(file) => write_text(file, &page)?,
+        None => io::stdout().lock().write_all(page.as_bytes())?,
+    }
+    Ok(Status::Success)
 }
 
 fn options(args: &Args) -> Result<Options> {
@@ -166,7 +198,7 @@ fn options(args: &Args) -> Result<Options> {
 
 /// Runs the cells that are not finished.
 fn fill(args: &Args, store: &Store, tables: &Tables, cells: &[CellId], options: &Options) -> Result<Outcome> {
-    store.want(cells, &this_command(), args.quick).map_err(wrong)?;
+    store.request(cells, &this_command(), args.quick).map_err(wrong)?;
     let jobs = jobs(tables, cells, options)?;
     let n_at_once = args.jobs.map_or_else(default_jobs, NonZeroUsize::get);
     let runner = ThisProgram {
@@ -194,18 +226,22 @@ fn default_jobs() -> usize {
 
 /// Writes the report and prints the table.
 fn finish(args: &Args, store: &Store, tables: Tables) -> Result<()> {
-    let results = Results::read(store, tables).map_err(wrong)?;
-    let report = Report::new(&results, &About::now());
+    let gathered = Results::read(store, tables).map_err(wrong)?;
+    let report = Report::new(&gathered, &About::now());
     report.write(store)?;
+    if let Some(folder) = &args.export {
+        let files = results::export(&gathered, folder).map_err(wrong)?;
+        files.iter().for_each(|file| say(&format!("exported  {}", file.display())));
+    }
     let mut out = io::stdout().lock();
     if args.json {
         writeln!(out, "{}", report.json)?;
         return Ok(());
     }
-    if results.grid.quick {
+    if gathered.grid.quick {
         writeln!(out, "{}\n", report::QUICK)?;
     }
-    writeln!(out, "{}", report::text(&results, args.table.into()))?;
+    writeln!(out, "{}", report::text(&gathered, args.table.into()))?;
     writeln!(out, "report: {}", store.out().join("report.html").display())?;
     Ok(())
 }
@@ -215,10 +251,12 @@ fn this_command() -> String {
     std::iter::once("spanwise".to_owned()).chain(args).collect::<Vec<_>>().join(" ")
 }
 
-/// What is wrong with a call, as opposed to what broke on the way.
+/// Errors of the call (exit code 2), as opposed to failures while it runs.
 fn wrong(error: ReproduceError) -> anyhow::Error {
     match error {
-        ReproduceError::File { .. } | ReproduceError::Tables(_) => error.into(),
+        ReproduceError::File { .. } | ReproduceError::Result { .. } | ReproduceError::Tables(_) => {
+            error.into()
+        }
         _ => WrongCall(error.to_string()).into(),
     }
 }

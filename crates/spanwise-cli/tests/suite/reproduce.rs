@@ -30,8 +30,8 @@ fn quick(sandbox: &Sandbox, data: &str, more: &str) -> Outcome {
     if more.is_empty() { call.run() } else { call.arg(more).run() }
 }
 
-/// The whole way: cells run, the next call keeps them, the report is there and can be made again.
-fn goes_all_the_way(sandbox: &Sandbox, data: &str) {
+/// Cells run, the next call keeps them, the report is there and can be made again.
+fn runs_and_reports(sandbox: &Sandbox, data: &str) {
     let first = quick(sandbox, data, "").exits(0);
     for split in SPLITS {
         assert!(
@@ -70,17 +70,20 @@ fn goes_all_the_way(sandbox: &Sandbox, data: &str) {
 #[test]
 fn a_quick_grid_runs_is_kept_and_is_reported() {
     let sandbox = sandbox();
-    goes_all_the_way(&sandbox, "data");
+    runs_and_reports(&sandbox, "data");
     let mixed =
         sandbox.call(["reproduce", "--only", "scan", "--rows", "spanwise", "--seeds", "1", "--out", "q"]);
     mixed.arg("--data").arg("data").run().exits(2).says(["q holds cells made with --quick", "--out"]);
+    let export = sandbox.run(["reproduce", "--report-only", "--out", "q", "--export", "numbers"]);
+    export.exits(2).says(["--quick", "--export"]);
+    assert!(!sandbox.path("numbers").exists());
 }
 
 #[test]
 fn a_quick_grid_runs_on_the_released_data() {
     let Some(data) = releases() else { return };
     let sandbox = Sandbox::new();
-    goes_all_the_way(&sandbox, data.to_str().unwrap());
+    runs_and_reports(&sandbox, data.to_str().unwrap());
     // The releases have gold trees, so the other table is there without another run.
     let table3 = sandbox.call([
         "reproduce",
@@ -139,6 +142,23 @@ fn calls_that_are_wrong_exit_with_2_and_say_what_is_expected() {
     sandbox.run(["reproduce", "table4", "--data", "."]).exits(2).says(["table2", "table3"]);
     sandbox.run(["reproduce", "--report-only", "--out", "empty"]).exits(2).says(["empty holds no grid"]);
     assert!(!sandbox.path("empty").exists() && !sandbox.path("reproduce").exists());
+}
+
+#[test]
+fn the_page_of_results_needs_result_files_alone() {
+    let sandbox = Sandbox::new();
+    let claims = "title = 'Numbers'\ntext = 'All.'\n[[claims]]\ntitle = 'Geo'\ntext = 'In percent.'\n\
+                  all = { metric = 'denotation' }\nlines = [{ row = 'spanwise' }]\ncolumns = [{ split = 'geo-iid' }]\n";
+    sandbox.write("numbers/claims.toml", claims);
+    let number = r#"[{"row":"spanwise","split":"geo-iid","metric":"denotation","mean":96.9,"seeds":5,"command":"c","source":"measured"}]"#;
+    sandbox.write("numbers/geo/spanwise.json", number);
+    let page = sandbox.run(["reproduce", "--results", "numbers"]).exits(0).prints(["# Numbers", "96.9 (5)"]);
+    sandbox.run(["reproduce", "--results", "numbers", "--write", "docs/page.md"]).exits(0);
+    assert_eq!(sandbox.read("docs/page.md"), page.stdout);
+    sandbox.run(["reproduce", "--results", "nowhere"]).exits(2).says(["--results nowhere", "claims.toml"]);
+    sandbox.run(["reproduce", "--write", "page.md"]).exits(2).says(["--results"]);
+    sandbox.write("numbers/geo/spanwise.json", "[{}]");
+    sandbox.run(["reproduce", "--results", "numbers"]).exits(1).says(["spanwise.json", "missing field"]);
 }
 
 #[test]

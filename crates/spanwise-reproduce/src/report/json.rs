@@ -1,77 +1,115 @@
-//! A report for programs: every number, and where it comes from.
+//! `report.json`: every number of a report, and where it comes from.
 
 use crate::about::About;
 use crate::gather::{Cell, Results, State};
-use crate::stats::{length_bins, reliability, risk_curve};
+use crate::grid::CellId;
+use crate::metric::Metric;
+use crate::stats::{LengthBin, Mean, ReliabilityBin, length_bins, reliability, risk_curve};
 use crate::store::Record;
-use serde_json::{Value, json};
+use serde::Serialize;
 
-/// All of it.
-pub(crate) fn report(results: &Results, about: &About) -> Value {
-    let table3 = |key: &'static str| move |record: &Record| record.tree_number(key);
-    json!({
-        "quick": results.grid.quick,
-        "about": about,
-        "commands": results.grid.commands,
-        "table2": places(results, |record| record.number("denotation"), |row, split| {
-            results.tables.row(row).and_then(|row| results.tables.paper(row, split))
-        }),
-        "table3": places(results, table3("tree_f1"), |_, split| {
-            results.tables.split(split).and_then(|split| split.f1)
-        }),
-        "cells": results.cells.iter().map(|cell| one(results, cell)).collect::<Vec<_>>(),
-    })
+/// The whole file.
+#[derive(Serialize)]
+pub(crate) struct JsonReport<'a> {
+    quick: bool,
+    about: &'a About,
+    commands: &'a [String],
+    table2: Vec<Place<'a>>,
+    table3: Vec<Place<'a>>,
+    cells: Vec<JsonCell<'a>>,
+}
+
+/// A mean over seeds, beside the paper's number.
+#[derive(Serialize)]
+struct Place<'a> {
+    row: &'a str,
+    split: &'a str,
+    #[serde(flatten)]
+    mean: Mean,
+    paper: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct JsonCell<'a> {
+    #[serde(flatten)]
+    id: &'a CellId,
+    #[serde(flatten)]
+    status: Status<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
+enum Status<'a> {
+    Missing,
+    Failed {
+        error: &'a str,
+    },
+    Done {
+        record: &'a Record,
+        dev_by_epoch: &'a [(f64, f64)],
+        accuracy_by_length: Vec<LengthAccuracy>,
+        reliability: Vec<ReliabilityBin>,
+        risk_by_coverage: Vec<(f64, f64)>,
+    },
+}
+
+#[derive(Serialize)]
+struct LengthAccuracy {
+    #[serde(flatten)]
+    bin: LengthBin,
+    accuracy: f64,
+    n: usize,
+}
+
+impl<'a> JsonReport<'a> {
+    pub(crate) fn new(results: &'a Results, about: &'a About) -> Self {
+        Self {
+            quick: results.grid.quick,
+            about,
+            commands: &results.grid.commands,
+            table2: places(results, &Metric::Denotation),
+            table3: places(results, &Metric::TreeF1),
+            cells: results.cells.iter().map(|cell| JsonCell::new(results, cell)).collect(),
+        }
+    }
 }
 
 /// Means over seeds, for each row and split that has one.
-fn places(
-    results: &Results,
-    of: impl Fn(&Record) -> Option<f64>,
-    paper: impl Fn(&str, &str) -> Option<f64>,
-) -> Vec<Value> {
+fn places<'a>(results: &'a Results, metric: &Metric) -> Vec<Place<'a>> {
     let mut all = Vec::new();
     for row in results.rows() {
         for split in results.splits() {
-            let Some(mean) = results.mean(&row.name, &split.name, &of) else { continue };
-            all.push(json!({
-                "row": row.name,
-                "split": split.name,
-                "n": mean.n,
-                "mean": mean.mean,
-                "deviation": mean.deviation,
-                "paper": paper(&row.name, &split.name),
-            }));
+            let Some(mean) = results.mean(&row.name, &split.name, metric) else { continue };
+            let paper = results.tables.published(metric, &row.name, &split.name);
+            all.push(Place { row: &row.name, split: &split.name, mean, paper });
         }
     }
     all
 }
 
-fn one(results: &Results, cell: &Cell) -> Value {
-    let mut object = json!({ "row": cell.id.row, "split": cell.id.split, "seed": cell.id.seed });
-    match &cell.state {
-        State::Missing => object["status"] = json!("missing"),
-        State::Failed(error) => {
-            object["status"] = json!("failed");
-            object["error"] = json!(error);
-        }
-        State::Done(record) => {
-            object["status"] = json!("done");
-            object["record"] = json!(record);
-            object["dev_by_epoch"] = json!(cell.curve);
-            object["accuracy_by_length"] = json!(by_length(results, cell));
-            object["reliability"] = json!(reliability(&cell.judged));
-            object["risk_by_coverage"] = json!(risk_curve(&cell.judged));
-        }
+impl<'a> JsonCell<'a> {
+    fn new(results: &Results, cell: &'a Cell) -> Self {
+        let status = match &cell.state {
+            State::Missing => Status::Missing,
+            State::Failed(error) => Status::Failed { error },
+            State::Done(record) => Status::Done {
+                record,
+                dev_by_epoch: &cell.curve,
+                accuracy_by_length: by_length(results, cell),
+                reliability: reliability(&cell.examples),
+                risk_by_coverage: risk_curve(&cell.examples),
+            },
+        };
+        Self { id: &cell.id, status }
     }
-    object
 }
 
-fn by_length(results: &Results, cell: &Cell) -> Vec<Value> {
+fn by_length(results: &Results, cell: &Cell) -> Vec<LengthAccuracy> {
     let of_split = results.cells.iter().filter(|other| other.id.split == cell.id.split);
-    let bins = length_bins(of_split.flat_map(|other| &other.judged).filter_map(|one| one.size));
-    let share = |bin: &crate::stats::LengthBin| {
-        let (accuracy, n) = bin.accuracy(&cell.judged)?;
-        Some(json!({ "from": bin.from, "to": bin.to, "accuracy": accuracy, "n": n }))
+    let bins = length_bins(of_split.flat_map(|other| &other.examples).filter_map(|one| one.size));
+    let share = |bin: LengthBin| {
+        let (accuracy, n) = bin.accuracy(&cell.examples)?;
+        Some(LengthAccuracy { bin, accuracy, n })
     };
-    bins.iter().filter_map(share).collect()
+    bins.into_iter().filter_map(share).collect()
 }

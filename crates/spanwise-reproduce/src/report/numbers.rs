@@ -2,6 +2,7 @@
 
 use crate::document::{Block, NONE, Table};
 use crate::gather::{Cell, Results, State};
+use crate::metric::Metric;
 use crate::stats::Mean;
 use crate::store::Record;
 use crate::tables::{Row, Split};
@@ -16,13 +17,13 @@ pub(crate) fn table2(results: &Results) -> Vec<Block> {
         }
         let mut head = vec![domain.to_owned()];
         head.extend(splits.iter().flat_map(|split| [split.title.clone(), "paper".to_owned()]));
-        let asked =
+        let has_cells =
             |row: &&Row| splits.iter().any(|split| results.of(&row.name, &split.name).next().is_some());
         let mut rows: Vec<Vec<String>> = Vec::new();
-        for row in results.rows().filter(asked) {
+        for row in results.rows().filter(has_cells) {
             let cells = splits.iter().flat_map(|split| {
-                let paper = number(results.tables.paper(row, &split.name));
-                [ours(results, &row.name, &split.name, |record| record.number("denotation")), paper]
+                let paper = number(results.tables.published(&Metric::Denotation, &row.name, &split.name));
+                [ours(results, row, split, &Metric::Denotation), paper]
             });
             rows.push(std::iter::once(row.title.clone()).chain(cells).collect());
         }
@@ -32,7 +33,7 @@ pub(crate) fn table2(results: &Results) -> Vec<Block> {
     blocks
 }
 
-/// Parsers of which only the paper's numbers are known.
+/// Parsers that were not run, with the paper's numbers.
 fn quoted(results: &Results, splits: &[&Split]) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
     for published in &results.tables.published {
@@ -49,15 +50,18 @@ fn quoted(results: &Results, splits: &[&Split]) -> Vec<Vec<String>> {
 
 /// F1 of predicted trees, for rows and splits that have it.
 pub(crate) fn table3(results: &Results) -> Vec<Block> {
-    let has = |key: &str| {
-        results.cells.iter().filter_map(Cell::record).any(|record| record.tree_number(key).is_some())
+    let has = |metric: &Metric| {
+        results.cells.iter().filter_map(Cell::record).any(|record| metric.of(record).is_some())
     };
-    if !has("tree_f1") {
+    if !has(&Metric::TreeF1) {
         return Vec::new();
     }
-    let mut columns =
-        vec![("tree_f1", "F1"), ("tree_f1_one_tree", "F1, one tree"), ("tree_f1_any", "F1, any tree")];
-    columns.retain(|(key, _)| has(key));
+    let mut columns = vec![
+        (Metric::TreeF1, "F1"),
+        (Metric::TreeF1OneTree, "F1, one tree"),
+        (Metric::TreeF1Any, "F1, any tree"),
+    ];
+    columns.retain(|(metric, _)| has(metric));
     let mut head: Vec<String> = ["split", "row", "trees"].map(str::to_owned).into();
     head.extend(columns.iter().map(|(_, title)| (*title).to_owned()));
     head.push("paper".to_owned());
@@ -67,16 +71,8 @@ pub(crate) fn table3(results: &Results) -> Vec<Block> {
             if results.of(&row.name, &split.name).next().is_none() {
                 continue;
             }
-            let n_trees = results.mean(&row.name, &split.name, |record| record.tree_number("n_trees"));
-            let n = results.mean(&row.name, &split.name, |record| record.tree_number("n"));
-            let compared = match (n_trees, n) {
-                (Some(n_trees), Some(n)) => format!("{:.0} of {:.0}", n_trees.mean, n.mean),
-                _ => NONE.to_owned(),
-            };
-            let mut line = vec![split.title.clone(), row.title.clone(), compared];
-            for (key, _) in &columns {
-                line.push(ours(results, &row.name, &split.name, |record| record.tree_number(key)));
-            }
+            let mut line = vec![split.title.clone(), row.title.clone(), compared(results, row, split)];
+            line.extend(columns.iter().map(|(metric, _)| ours(results, row, split, metric)));
             line.push(number(split.f1));
             rows.push(line);
         }
@@ -84,43 +80,48 @@ pub(crate) fn table3(results: &Results) -> Vec<Block> {
     vec![Block::Table(Table { head, rows, n_names: 2 })]
 }
 
-/// What else `spanwise eval` measures.
+/// How many trees were compared, of how many examples.
+fn compared(results: &Results, row: &Row, split: &Split) -> String {
+    let records = results.of(&row.name, &split.name).filter_map(Cell::record);
+    match records.map(|record| &record.trees).find(|trees| trees.n > 0) {
+        Some(trees) => format!("{} of {}", trees.n_trees, trees.n),
+        None => NONE.to_owned(),
+    }
+}
+
+/// The other measures of `spanwise eval`.
 pub(crate) fn measures(results: &Results) -> Block {
-    let columns: [(&str, &str, usize); 6] = [
-        ("exact_match", "exact match", 1),
-        ("denotation_strict", "strict denotation", 1),
-        ("coverage", "coverage", 1),
-        ("no_parse", "no parse", 1),
-        ("ece", "ECE", 3),
-        ("risk_at_90", "risk at 90 %", 1),
+    let columns = [
+        (Metric::ExactMatch, "exact match"),
+        (Metric::DenotationStrict, "strict denotation"),
+        (Metric::Coverage, "coverage"),
+        (Metric::NoParse, "no parse"),
+        (Metric::Ece, "ECE"),
+        (Metric::RiskAt90, "risk at 90 %"),
     ];
     let mut head: Vec<String> = ["row", "split", "examples"].map(str::to_owned).into();
-    head.extend(columns.iter().map(|(_, title, _)| (*title).to_owned()));
+    head.extend(columns.iter().map(|(_, title)| (*title).to_owned()));
     let rows = places(results).map(|(row, split)| {
-        let mean = |key: &str| results.mean(&row.name, &split.name, |record| record.number(key));
-        let mut line = vec![row.title.clone(), split.title.clone(), whole(mean("n"))];
-        line.extend(columns.iter().map(|(key, _, decimals)| shown(mean(key), *decimals)));
+        let n =
+            results.of(&row.name, &split.name).filter_map(Cell::record).map(|record| record.eval.n).next();
+        let n = n.map_or_else(|| NONE.to_owned(), |n| n.to_string());
+        let mut line = vec![row.title.clone(), split.title.clone(), n];
+        line.extend(columns.iter().map(|(metric, _)| shown(results, row, split, metric)));
         line
     });
     Block::Table(Table { head, rows: rows.collect(), n_names: 2 })
 }
 
-/// What cells cost.
+/// Time and memory of cells.
 pub(crate) fn costs(results: &Results) -> Block {
+    let columns = [Metric::TrainSeconds, Metric::EvalSeconds, Metric::PeakMegabytes];
     let head =
         ["row", "split", "training, s", "evaluation, s", "peak memory, MB", "notes"].map(str::to_owned);
     let rows = places(results).map(|(row, split)| {
-        let mean = |of: fn(&Record) -> Option<f64>, decimals| {
-            shown(results.mean(&row.name, &split.name, of), decimals)
-        };
-        vec![
-            row.title.clone(),
-            split.title.clone(),
-            mean(|record| Some(record.train_seconds), 1),
-            mean(|record| Some(record.eval_seconds), 1),
-            mean(|record| record.peak_bytes.map(|bytes| bytes as f64 / 1e6), 0),
-            notes(results, &row.name, &split.name),
-        ]
+        let mut line = vec![row.title.clone(), split.title.clone()];
+        line.extend(columns.iter().map(|metric| shown(results, row, split, metric)));
+        line.push(notes(results, &row.name, &split.name));
+        line
     });
     Block::Table(Table { head: head.into(), rows: rows.collect(), n_names: 2 })
 }
@@ -146,12 +147,12 @@ fn places(results: &Results) -> impl Iterator<Item = (&Row, &Split)> {
         .filter(move |(row, split)| results.of(&row.name, &split.name).any(|cell| cell.record().is_some()))
 }
 
-/// A mean, or what there is instead of it.
-fn ours(results: &Results, row: &str, split: &str, of: impl Fn(&Record) -> Option<f64>) -> String {
-    if let Some(mean) = results.mean(row, split, of) {
-        return mean.shown(1);
+/// A mean over seeds, or why there is none.
+fn ours(results: &Results, row: &Row, split: &Split, metric: &Metric) -> String {
+    if let Some(mean) = results.mean(&row.name, &split.name, metric) {
+        return mean.shown(metric.decimals());
     }
-    let mut cells = results.of(row, split).peekable();
+    let mut cells = results.of(&row.name, &split.name).peekable();
     if cells.peek().is_none() {
         return NONE.to_owned();
     }
@@ -159,15 +160,12 @@ fn ours(results: &Results, row: &str, split: &str, of: impl Fn(&Record) -> Optio
     if is_failed { "failed" } else { "missing" }.to_owned()
 }
 
-fn shown(mean: Option<Mean>, decimals: usize) -> String {
-    mean.map_or_else(|| NONE.to_owned(), |mean| mean.shown(decimals))
+/// A mean over finished seeds.
+fn shown(results: &Results, row: &Row, split: &Split, metric: &Metric) -> String {
+    let mean: Option<Mean> = results.mean(&row.name, &split.name, metric);
+    mean.map_or_else(|| NONE.to_owned(), |mean| mean.shown(metric.decimals()))
 }
 
 fn number(number: Option<f64>) -> String {
     number.map_or_else(|| NONE.to_owned(), |number| format!("{number:.1}"))
-}
-
-/// A count that is the same for all seeds.
-fn whole(mean: Option<Mean>) -> String {
-    mean.map_or_else(|| NONE.to_owned(), |mean| format!("{:.0}", mean.mean))
 }

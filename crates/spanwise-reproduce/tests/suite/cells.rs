@@ -1,7 +1,5 @@
 //! Cells that are kept, continued, run again or fail, with a runner that does not train.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
 use crate::common::{Fake, Mishap, Sandbox, kinds};
 use spanwise_reproduce::gather::{Results, State};
 use spanwise_reproduce::{Outcome, ReproduceError};
@@ -29,7 +27,7 @@ fn a_cell_holds_what_was_measured_and_what_it_cost() {
     let _ = sandbox.run(&["spanwise"], &["geo-iid"], 1, &Fake::default());
     let results = Results::read(&sandbox.store(), sandbox.tables.clone()).unwrap();
     let record = results.cells[0].record().unwrap();
-    assert_eq!((record.number("denotation"), record.tree_number("tree_f1")), (Some(90.0), Some(80.0)));
+    assert_eq!((record.eval.denotation, record.trees.tree_f1), (Some(90.0), Some(80.0)));
     assert_eq!((record.train_seconds, record.eval_seconds, record.attempts), (2.0, 4.0, 1));
     assert_eq!(record.peak_bytes, Some(3_000_000));
     assert_eq!(record.commands.len(), 3);
@@ -40,7 +38,7 @@ fn a_cell_holds_what_was_measured_and_what_it_cost() {
 }
 
 #[test]
-fn a_changed_row_is_run_again_and_says_so() {
+fn a_changed_row_is_run_again_with_a_note() {
     let mut sandbox = Sandbox::new();
     let _ = sandbox.run(&["spanwise"], &["scan-iid"], 1, &Fake::default());
     fs::write(sandbox.cell("spanwise", "scan-iid", 1).join("old"), "").unwrap();
@@ -50,7 +48,7 @@ fn a_changed_row_is_run_again_and_says_so() {
     let (outcome, lines) = sandbox.run(&["spanwise"], &["scan-iid"], 1, &again);
     assert_eq!((outcome, kinds(&again).len()), (WELL, 3));
     assert!(lines[0].contains("have changed") && lines[0].contains("run again"), "{lines:?}");
-    assert!(lines.iter().any(|line| line.contains("starts afresh")), "{lines:?}");
+    assert!(lines.iter().any(|line| line.contains("starts from the beginning")), "{lines:?}");
     assert_eq!(*again.continued.lock().unwrap(), 0);
     assert!(!sandbox.cell("spanwise", "scan-iid", 1).join("old").exists());
 }
@@ -123,7 +121,7 @@ fn a_cell_that_fails_does_not_keep_others_from_running_and_is_tried_again() {
 }
 
 #[test]
-fn a_measurement_that_prints_no_json_fails_its_cell() {
+fn a_measurement_that_prints_no_report_fails_its_cell() {
     struct Mute(Fake);
     impl spanwise_reproduce::Runner for Mute {
         fn run(
@@ -150,7 +148,7 @@ fn a_measurement_that_prints_no_json_fails_its_cell() {
     };
     assert_eq!(spanwise_reproduce::run(&jobs, &context).failed, 1);
     let error = store.record(&cells[0]).unwrap().unwrap().error.unwrap();
-    assert!(error.contains("did not print a JSON object"), "{error}");
+    assert!(error.contains("did not print a report"), "{error}");
 }
 
 #[test]
@@ -239,7 +237,7 @@ fn quick_cells_and_real_ones_do_not_share_a_folder() {
     let mut sandbox = Sandbox::new();
     let _ = sandbox.run(&["spanwise"], &["scan-iid"], 1, &Fake::default());
     sandbox.options.quick = true;
-    let refused = sandbox.store().want(&[], "spanwise reproduce --quick", true);
+    let refused = sandbox.store().request(&[], "spanwise reproduce --quick", true);
     assert!(matches!(refused, Err(ReproduceError::Mixed { quick: false, .. })), "{refused:?}");
     let text = refused.unwrap_err().to_string();
     assert!(text.contains("without --quick") && text.contains("--out"), "{text}");

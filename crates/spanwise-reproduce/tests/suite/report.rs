@@ -1,13 +1,11 @@
-//! The report of made-up cells: what is written, and what is said to be missing.
-
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
+//! The report of made-up cells: what is written, and what is listed as missing.
 
 use expect_test::expect_file;
-use serde_json::json;
+use spanwise_eval::metrics::Report as Evaluation;
 use spanwise_reproduce::about::About;
 use spanwise_reproduce::gather::{Cell, Results, State};
 use spanwise_reproduce::report::{QUICK, Report, text};
-use spanwise_reproduce::stats::Judged;
+use spanwise_reproduce::stats::ScoredExample;
 use spanwise_reproduce::{CellId, Grid, Record, Store, Table, Tables};
 
 fn id(row: &str, split: &str, seed: u64) -> CellId {
@@ -26,16 +24,23 @@ fn about() -> About {
 
 /// A finished cell with a denotation of `right` percent.
 fn done(row: &str, split: &str, seed: u64, right: f64) -> Cell {
-    let eval = json!({
-        "n": 280, "exact_match": right - 3.0, "denotation": right, "denotation_strict": right - 1.0, "coverage": 99.0,
-        "no_parse": 0.0, "ece": 0.02 * seed as f64, "risk_at_90": 2.5
-    });
-    let trees = json!({ "n": 270, "n_trees": 260, "tree_f1": right - 2.0, "tree_f1_one_tree": null });
+    let eval = Evaluation {
+        n: 280,
+        exact_match: Some(right - 3.0),
+        denotation: Some(right),
+        denotation_strict: Some(right - 1.0),
+        coverage: Some(99.0),
+        no_parse: Some(0.0),
+        ece: Some(0.02 * seed as f64),
+        risk_at_90: Some(2.5),
+        ..Evaluation::default()
+    };
+    let trees = Evaluation { n: 270, n_trees: 260, tree_f1: Some(right - 2.0), ..Evaluation::default() };
     let record = Record {
         home: if split == "clevr-closure" { "clevr-iid".to_owned() } else { split.to_owned() },
         encoder: "encoders/MiniLM".to_owned(),
-        eval: eval.as_object().unwrap().clone(),
-        trees: if row == "spanwise" { trees.as_object().unwrap().clone() } else { Default::default() },
+        eval,
+        trees: if row == "spanwise" { trees } else { Evaluation::default() },
         commands: vec![format!("spanwise train {split} --seed {seed}"), format!("spanwise eval {split}")],
         train_seconds: 100.0 + seed as f64,
         attempts: if seed == 2 { 2 } else { 1 },
@@ -46,17 +51,22 @@ fn done(row: &str, split: &str, seed: u64, right: f64) -> Cell {
         at_once: 2,
         ..Record::default()
     };
-    let judged = (1..=40).map(|at| Judged {
+    let examples = (1..=40).map(|at| ScoredExample {
         size: Some(at % 9 + 1),
         probability: at as f64 / 40.0,
         right: Some(at as f64 > 4.0 * seed as f64),
     });
     let curve = vec![(1.0, right - 30.0), (2.0, right - 5.0), (3.0, right)];
-    Cell { id: id(row, split, seed), state: State::Done(Box::new(record)), judged: judged.collect(), curve }
+    Cell {
+        id: id(row, split, seed),
+        state: State::Done(Box::new(record)),
+        examples: examples.collect(),
+        curve,
+    }
 }
 
 fn without(cell: CellId, state: State) -> Cell {
-    Cell { id: cell, state, judged: Vec::new(), curve: Vec::new() }
+    Cell { id: cell, state, examples: Vec::new(), curve: Vec::new() }
 }
 
 fn results(quick: bool) -> Results {
@@ -130,7 +140,7 @@ fn the_html_is_whole_and_needs_nothing_else() {
 }
 
 #[test]
-fn a_quick_report_says_first_that_its_numbers_mean_nothing() {
+fn a_quick_report_warns_first_that_its_numbers_mean_nothing() {
     let report = Report::new(&results(true), &about());
     assert!(report.markdown.lines().next().unwrap().contains(QUICK));
     let body = report.html.split_once("<body>\n").unwrap().1;
@@ -159,7 +169,7 @@ fn the_columns_of_tree_scores_are_those_that_were_measured() {
     let shown = text(&results, Table::Three);
     assert!(!shown.contains("any tree") && !shown.contains("one tree"), "{shown}");
     let State::Done(record) = &mut results.cells[2].state else { panic!("it is done") };
-    record.trees.insert("tree_f1_any".to_owned(), json!(99.5));
+    record.trees.tree_f1_any = Some(99.5);
     let shown = text(&results, Table::Three);
     assert!(shown.contains("F1, any tree") && shown.contains("99.5 (1)"), "{shown}");
 }

@@ -1,4 +1,4 @@
-//! What a person sees while a grid is filled: on a terminal a table that grows, elsewhere a line for each cell.
+//! Progress of a grid: a growing table on a terminal, otherwise a line for each event.
 
 use crate::output::say;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 /// Width of a column of numbers.
 const COLUMN: usize = 9;
 
-/// The picture of a grid. Several threads tell it what happens.
+/// The progress display. It receives events from several threads.
 pub(crate) struct Live {
     bar: ProgressBar,
     rows: Vec<String>,
@@ -56,21 +56,21 @@ impl Live {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Nobody panics while holding it.
+        // The state stays valid if a thread panics while holding the lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn event(&self, event: &Event<'_>) {
-        let (line, is_important) = self.take_in(event);
-        // On a terminal the table says the rest.
+        let (line, is_important) = self.update(event);
+        // On a terminal the table shows the rest.
         if is_important || self.bar.is_hidden() {
             self.bar.suspend(|| line.iter().for_each(|line| say(line)));
         }
         self.draw();
     }
 
-    /// Keeps what happened; a line that tells it, and whether it must be seen.
-    fn take_in(&self, event: &Event<'_>) -> (Option<String>, bool) {
+    /// Updates the state; returns a line for the log, and whether it is shown on a terminal too.
+    fn update(&self, event: &Event<'_>) -> (Option<String>, bool) {
         let mut state = self.state();
         match event {
             Event::Started(job) => {
@@ -86,13 +86,13 @@ impl Live {
             Event::Kept(cell, record) => {
                 state.waiting.remove(&format!("{} {} seed {}", cell.row, record.home, cell.seed));
                 state.done(cell, record);
-                (Some(format!("kept      {cell}: {}", told(record))), false)
+                (Some(format!("kept      {cell}: {}", summary(record))), false)
             }
             Event::Done(cell, record) => {
                 state.done(cell, record);
                 let seconds = record.train_seconds + record.eval_seconds;
                 let count = format!("{} of {}", state.n_over, self.n_cells);
-                (Some(format!("finished  {cell}: {} in {seconds:.0} s ({count})", told(record))), false)
+                (Some(format!("finished  {cell}: {} in {seconds:.0} s ({count})", summary(record))), false)
             }
             Event::Failed(cell, error) => {
                 state.n_over += 1;
@@ -111,7 +111,7 @@ impl Live {
         self.bar.set_message(text);
     }
 
-    /// Rows and splits with means so far, what runs, and how long it may take.
+    /// Means so far by row and split, running jobs, and an estimate of the time left.
     fn table(&self) -> String {
         let state = self.state();
         let first = self.rows.iter().map(String::len).max().unwrap_or(0);
@@ -146,7 +146,7 @@ impl State {
     fn done(&mut self, cell: &CellId, record: &Record) {
         self.n_over += 1;
         let place = (cell.row.clone(), cell.split.clone());
-        self.values.entry(place).or_default().extend(record.number("denotation"));
+        self.values.entry(place).or_default().extend(record.eval.denotation);
     }
 
     fn shown(&self, row: &str, split: &str) -> String {
@@ -162,7 +162,7 @@ impl State {
         }
     }
 
-    /// How long the rest may take: a job as long as those of its split took, or else as all did.
+    /// An estimate of the time left, from the mean time of jobs of the same split, or else of all jobs.
     fn left(&self, n_at_once: usize) -> String {
         if self.took.is_empty() {
             return "time left not known yet".to_owned();
@@ -187,8 +187,8 @@ fn name(job: &Job) -> String {
     format!("{} {} seed {}", job.row, job.home, job.seed)
 }
 
-fn told(record: &Record) -> String {
-    match record.number("denotation") {
+fn summary(record: &Record) -> String {
+    match record.eval.denotation {
         Some(denotation) => format!("denotation {denotation:.1}"),
         None => "no denotation".to_owned(),
     }
@@ -197,6 +197,7 @@ fn told(record: &Record) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use spanwise_eval::metrics::Report;
 
     #[test]
     fn the_time_left_is_that_of_jobs_of_the_same_split() {
@@ -209,13 +210,13 @@ mod tests {
     }
 
     #[test]
-    fn the_table_has_means_so_far_and_says_what_failed() {
+    fn the_table_has_means_so_far_and_shows_what_failed() {
         let tables = Tables::builtin().unwrap();
         let cell = |row: &str, seed| CellId { row: row.to_owned(), split: "scan-iid".to_owned(), seed };
         let cells = [cell("spanwise", 1), cell("spanwise", 2), cell("projective", 1)];
         let live = Live::new(&tables, &cells, &[], 1);
         let record = |value: f64| Record {
-            eval: [("denotation".to_owned(), value.into())].into_iter().collect(),
+            eval: Report { denotation: Some(value), ..Report::default() },
             ..Record::default()
         };
         live.event(&Event::Done(&cells[0], &record(90.0)));

@@ -1,8 +1,7 @@
 //! A grid without training: a runner that leaves the files a real one would leave.
 
-#![allow(dead_code, reason = "every test file uses its own part of this")]
-
 use serde_json::json;
+use spanwise_eval::metrics::Report;
 use spanwise_reproduce::{
     Call, CellId, Event, Options, Outcome, Ran, RunContext, RunError, Runner, Selection, Store, Tables, jobs,
     run,
@@ -20,7 +19,7 @@ pub(crate) enum Mishap {
     Stop(&'static str),
 }
 
-/// Leaves the files of `train` and `eval`, and remembers what it was asked.
+/// Leaves the files of `train` and `eval`, and keeps the calls.
 #[derive(Default)]
 pub(crate) struct Fake {
     pub(crate) mishaps: Vec<Mishap>,
@@ -79,10 +78,11 @@ fn evaluated(call: &Call, model: &Path) -> String {
         fs::write(after(&call.args, "--predictions"), format!("{line}\n")).unwrap();
     }
     let n_trees = usize::from(call.args[2].contains("spans"));
-    json!({"n": 1, "denotation": 90.0, "n_trees": n_trees, "tree_f1": 80.0}).to_string()
+    let report = Report { n: 1, denotation: Some(90.0), n_trees, tree_f1: Some(80.0), ..Report::default() };
+    serde_json::to_string(&report).unwrap()
 }
 
-/// A folder with data sets that nobody reads, and a grid.
+/// A folder with placeholder data sets, and a grid.
 pub(crate) struct Sandbox {
     folder: tempfile::TempDir,
     pub(crate) options: Options,
@@ -125,7 +125,7 @@ impl Sandbox {
         self.store().folder(&CellId { row: row.to_owned(), split: split.to_owned(), seed })
     }
 
-    /// Asks for cells and runs them; what came of it, and the lines a person would see.
+    /// Requests cells and runs them; returns the outcome and a line for each event.
     pub(crate) fn run(
         &self,
         rows: &[&str],
@@ -138,7 +138,7 @@ impl Sandbox {
         let cells = selection.cells(&self.tables).unwrap();
         let store = self.store();
         let _lock = store.lock().unwrap();
-        store.want(&cells, "spanwise reproduce", self.options.quick).unwrap();
+        store.request(&cells, "spanwise reproduce", self.options.quick).unwrap();
         let jobs = jobs(&self.tables, &cells, &self.options).unwrap();
         let lines = Mutex::new(Vec::new());
         let watch = |event: Event<'_>| {
@@ -161,7 +161,7 @@ impl Sandbox {
     }
 }
 
-/// The kinds of commands a runner was asked for.
+/// The kinds of commands that were run.
 pub(crate) fn kinds(runner: &Fake) -> Vec<String> {
     let calls = runner.calls.lock().unwrap();
     calls.iter().map(|call| call.split(' ').next().unwrap().to_owned()).collect()
