@@ -12,9 +12,9 @@ use toml_edit::Document;
 const ARROWS: &[(&str, &[&str])] = &[
     ("spanwise-core", &[]),
     ("spanwise-lang", &["spanwise-core"]),
-    ("spanwise-domains", &["spanwise-core", "spanwise-lang"]),
+    ("spanwise-domains", &["spanwise-core", "spanwise-lang", "spanwise-reading"]),
     ("spanwise-chart", &["spanwise-core", "spanwise-lang"]),
-    ("spanwise-reading", &["spanwise-core"]),
+    ("spanwise-reading", &[]),
     (
         "spanwise-eval",
         &[
@@ -26,11 +26,18 @@ const ARROWS: &[(&str, &[&str])] = &[
             "spanwise-model",
         ],
     ),
-    ("spanwise-render", &["spanwise-core", "spanwise-lang", "spanwise-chart"]),
+    ("spanwise-render", &["spanwise-core", "spanwise-reading"]),
     ("spanwise-nn", &["spanwise-core"]),
     (
         "spanwise-model",
-        &["spanwise-core", "spanwise-lang", "spanwise-domains", "spanwise-chart", "spanwise-nn"],
+        &[
+            "spanwise-core",
+            "spanwise-lang",
+            "spanwise-domains",
+            "spanwise-chart",
+            "spanwise-nn",
+            "spanwise-reading",
+        ],
     ),
     (
         "spanwise-train",
@@ -50,7 +57,17 @@ const ARROWS: &[(&str, &[&str])] = &[
         "spanwise-reproduce",
         &["spanwise-lang", "spanwise-domains", "spanwise-render", "spanwise-train", "spanwise-eval"],
     ),
-    ("spanwise", &["spanwise-core", "spanwise-lang", "spanwise-domains", "spanwise-chart", "spanwise-model"]),
+    (
+        "spanwise",
+        &[
+            "spanwise-core",
+            "spanwise-lang",
+            "spanwise-domains",
+            "spanwise-chart",
+            "spanwise-model",
+            "spanwise-reading",
+        ],
+    ),
     (
         "spanwise-cli",
         &[
@@ -58,6 +75,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "spanwise-lang",
             "spanwise-domains",
             "spanwise-chart",
+            "spanwise-reading",
             "spanwise-render",
             "spanwise-nn",
             "spanwise-model",

@@ -1,7 +1,7 @@
 //! Curves over one axis, as SVG.
 //!
-//! In come named series of points; out comes a picture as text, the same for the same points. The background stays clear and all
-//! colors are of middle lightness, so that it can be read on light and on dark pages. What the points mean is not known here.
+//! The same points give the same text. The background stays clear and all colors are of middle lightness, so that plots
+//! can be read on light and on dark pages.
 
 use crate::escape::xml;
 use std::fmt::Write as _;
