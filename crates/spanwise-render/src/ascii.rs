@@ -185,7 +185,7 @@ impl Canvas {
         };
         for column in first.min(stem)..=last.max(stem) {
             let is_end = ends.contains(&column);
-            let piece = match (column == stem, is_end) {
+            let symbol = match (column == stem, is_end) {
                 (true, true) if first == last => '│',
                 (true, true) if column == first => up_left,
                 (true, true) if column == last => up_right,
@@ -211,7 +211,7 @@ impl Canvas {
                 (false, true) => tee,
                 (false, false) => line,
             };
-            self.put(row, column, piece.to_string(), ink);
+            self.put(row, column, symbol.to_string(), ink);
         }
     }
 
@@ -226,17 +226,17 @@ impl Canvas {
         let mut out = String::new();
         for row in &self.rows {
             let mut at = 0;
-            let mut pieces: Vec<(String, Ink)> = Vec::new();
+            let mut parts: Vec<(String, Ink)> = Vec::new();
             for (&column, (text, ink)) in row {
                 let space = " ".repeat(usize::try_from(column - at).unwrap_or(0));
                 at = column + columns(text) as i64;
-                match pieces.last_mut() {
+                match parts.last_mut() {
                     // One escape sequence for a whole line instead of one for each column.
                     Some((last, known)) if known == ink && space.is_empty() => last.push_str(text),
-                    _ => pieces.extend([(space, Ink::Plain), (text.clone(), *ink)]),
+                    _ => parts.extend([(space, Ink::Plain), (text.clone(), *ink)]),
                 }
             }
-            out.extend(pieces.iter().map(|(text, ink)| ink.paint(text, color)));
+            out.extend(parts.iter().map(|(text, ink)| ink.paint(text, color)));
             out.push('\n');
         }
         out

@@ -83,7 +83,7 @@ fn lines(diagram: &Diagram, width: usize) -> Vec<Line<'_>> {
     lines
 }
 
-/// How a line hangs on its parent.
+/// How a line is connected to its parent.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Branch {
     Root,
@@ -95,7 +95,7 @@ impl Branch {
         Self::Child { last: nth + 1 == n, outer: discontinuous && nth != 1 }
     }
 
-    /// The outer two of three hang on double lines, as in the drawn tree.
+    /// The outer two of three have double lines, as in the drawn tree.
     fn mark(self) -> &'static str {
         match self {
             Self::Root => "",

@@ -91,7 +91,7 @@ pub(crate) fn tree_element(utterance: &str, diagram: &Diagram) -> String {
     Drawing { diagram, layout: svg_layout(diagram), caption: Vec::new() }.element(utterance)
 }
 
-/// Where everything stands in the picture, in tenths of a pixel.
+/// The positions in the picture, in tenths of a pixel.
 #[must_use]
 pub fn svg_layout(diagram: &Diagram) -> Layout {
     Layout::new(diagram, &Measures { label: &label_width, slot: &slot_width, gap: 14 * SCALE })
@@ -101,7 +101,7 @@ fn label_width(node: &Node) -> i64 {
     if node.kind == NodeKind::Null {
         return thousandths(&node.label) * 11 * SCALE / 1000;
     }
-    // Names are bold, and so wider than their size says.
+    // Names are bold, and so wider than estimated.
     let name = thousandths(&node.label) * 15 * SCALE / 1000;
     let type_text = thousandths(&type_line(node)) * 11 * SCALE / 1000;
     name.max(type_text) + 22 * SCALE
@@ -122,16 +122,16 @@ fn pixels(units: i64) -> f64 {
 /// A program in lines of about `most` characters, broken after parentheses and commas.
 fn wrap(program: &str, most: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
-    for piece in program.split_inclusive(['(', ',']) {
+    for part in program.split_inclusive(['(', ',']) {
         let n_lines = lines.len();
         let line = lines.last_mut().expect("there is always a line");
-        if line.is_empty() || columns(line) + columns(piece) <= most {
-            line.push_str(piece);
+        if line.is_empty() || columns(line) + columns(part) <= most {
+            line.push_str(part);
         } else if n_lines == CAPTION_LINES {
             line.push('…');
             break;
         } else {
-            lines.push(format!("  {}", piece.trim_start()));
+            lines.push(format!("  {}", part.trim_start()));
         }
     }
     lines.iter().map(|line| fit(line.trim_end(), most + 1)).collect()

@@ -1,7 +1,7 @@
 //! The tree as a LaTeX document with `tikz-qtree`.
 //!
 //! The document is `standalone`, for pdfLaTeX, XeLaTeX or LuaLaTeX. Words are in one row, in their order. Where the outer two of three children compose first, a thick line joins them that passes over the edge
-//! of the middle one, and the parent hangs on that line.
+//! of the middle one, and the parent is connected to that line.
 
 use crate::diagram::{Diagram, Node, RenderError};
 use crate::escape::latex;

@@ -38,14 +38,13 @@ fn one_word_is_a_tree_in_every_format() {
 #[test]
 fn wide_characters_keep_columns_straight() {
     let mut tree = Builder::new();
-    let [left, right] =
-        ["Located -> States"; 2].map(|meaning| tree.constant("state", 1, "state(_)", meaning));
+    let [left, right] = ["Located -> States"; 2].map(|ty| tree.constant("state", 1, "state(_)", ty));
     let pair = tree.join(&[left, right], "state(all)", "States");
     let last = tree.null(1);
     tree.join(&[pair, last], "state(all)", "States");
     let shown = ascii(&tree.over("東京都 cafe\u{301} 😀"), SCREEN);
     let rows: Vec<&str> = shown.lines().take(6).collect();
-    // 東京都 has 6 columns, cafe\u{301} 4, 😀 2; labels and lines stand over their middles.
+    // 東京都 has 6 columns, cafe\u{301} 4, 😀 2; labels and lines are centered above them.
     assert_eq!(rows[3], "  ┌───┴───┐    │", "{shown}");
     assert_eq!(rows[4], "state   state  ·", "{shown}");
     assert_eq!(rows[5], "東京都   cafe\u{301}  😀", "{shown}");

@@ -264,6 +264,10 @@ fn a_page_shows_all_that_is_known() {
         <tbody>
         <tr><td>which</td><td><span class="soft">nothing</span></td><td class="number">98.0 %</td></tr>
         <tr><td>state</td><td><code>state</code></td><td class="number">&gt; 99.9 %</td></tr>
+        <tr><td>has</td><td><span class="soft">nothing</span></td><td class="number"></td></tr>
+        <tr><td>the</td><td><span class="soft">nothing</span></td><td class="number"></td></tr>
+        <tr><td>greatest</td><td><span class="soft">nothing</span></td><td class="number"></td></tr>
+        <tr><td>population</td><td><span class="soft">nothing</span></td><td class="number"></td></tr>
         </tbody>
         </table>
         <h2>Other programs</h2>

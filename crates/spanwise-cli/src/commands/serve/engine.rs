@@ -103,13 +103,6 @@ impl Engine for ModelEngine {
     }
 
     fn parse(&self, batch: &[Ask]) -> Vec<Reading> {
-        let question = |ask: &Ask| Question {
-            utterance: Utterance::new(ask.utterance.as_str()),
-            context: ask.context.as_deref(),
-            alternatives: ask.k,
-            abstain_below: ask.abstain_below,
-            chart: ask.chart,
-        };
         let questions: Vec<Question<'_>> = batch.iter().map(question).collect();
         self.parser.read_batch(&questions).into_iter().map(served).collect()
     }
@@ -121,6 +114,16 @@ impl Engine for ModelEngine {
         let outcome = self.parser.execute(&terms, term, context).ok_or(Refusal::NoExecutor)?;
         let one_line = |text: String| text.lines().map(str::trim).collect::<Vec<_>>().join(" ");
         Ok(outcome.map(|found| (found.text, found.note)).map_err(|error| one_line(error.to_string())))
+    }
+}
+
+fn question(ask: &Ask) -> Question<'_> {
+    Question {
+        utterance: Utterance::new(ask.utterance.as_str()),
+        context: ask.context.as_deref(),
+        alternatives: ask.k,
+        abstain_below: ask.abstain_below,
+        chart: ask.chart,
     }
 }
 

@@ -159,7 +159,7 @@ impl Dice {
 
 const PLAIN: &[&str] = &["a", "is", "the", "state", "mississippi", "x_1", "<", "%", "?"];
 const ODD: &[&str] = &["中", "東京都", "😀", "é", "e\u{301}", "&", "\\", "{", "]", "#", "ÿ", "\"", "$"];
-const MEANINGS: &[&str] = &["", "A", "States", "NumbersOfStates -> State", "A, B -> C<'&\">", "東 -> é"];
+const TYPES: &[&str] = &["", "A", "States", "NumbersOfStates -> State", "A, B -> C<'&\">", "東 -> é"];
 
 /// A random tree over 1 to 24 words; with `odd`, words and types that are hard to set.
 pub(crate) fn random(seed: u64, odd: bool) -> Reading {
@@ -177,33 +177,32 @@ pub(crate) fn random(seed: u64, odd: bool) -> Reading {
 
 /// A random node over the next `n` words. Splits three ways as often as two ways.
 fn grow(tree: &mut Builder, dice: &mut Dice, n: u32, odd: bool) -> usize {
-    let meanings = if odd { MEANINGS } else { &MEANINGS[..4] };
-    let meaning = dice.pick(meanings);
+    let ty = dice.pick(if odd { TYPES } else { &TYPES[..4] });
     let node = match dice.below(6) {
         0 if n <= 3 => return tree.null(n),
         1 | 2 if n <= 2 => {
             let constant = dice.pick(&["state", "largest_one", "riverid('yellowstone')"]);
-            tree.constant(constant, n, "state(_)", meaning)
+            tree.constant(constant, n, "state(_)", ty)
         }
-        _ if n == 1 => tree.constant("state", 1, "state(all)", meaning),
+        _ if n == 1 => tree.constant("state", 1, "state(all)", ty),
         0 | 3 if n >= 3 => {
             let first = 1 + dice.below(u64::from(n) - 2) as u32;
             let second = 1 + dice.below(u64::from(n - first) - 1) as u32;
             let parts = [first, second, n - first - second].map(|part| grow(tree, dice, part, odd));
-            tree.join(&parts, "state(all)", meaning)
+            tree.join(&parts, "state(all)", ty)
         }
         4 if n >= 3 => {
             let first = 1 + dice.below(u64::from(n) - 2) as u32;
             let left = grow(tree, dice, first, odd);
             tree.skip(1);
             let right = grow(tree, dice, n - first - 1, odd);
-            tree.join(&[left, right], "state(all)", meaning)
+            tree.join(&[left, right], "state(all)", ty)
         }
         _ => {
             let first = 1 + dice.below(u64::from(n) - 1) as u32;
             let parts = [first, n - first].map(|part| grow(tree, dice, part, odd));
-            tree.join(&parts, "state(all)", meaning)
+            tree.join(&parts, "state(all)", ty)
         }
     };
-    if dice.below(8) == 0 { tree.implicit("place", node, "place(_)", meaning) } else { node }
+    if dice.below(8) == 0 { tree.implicit("place", node, "place(_)", ty) } else { node }
 }
