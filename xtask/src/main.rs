@@ -12,7 +12,8 @@ use toml_edit::Document;
 const ARROWS: &[(&str, &[&str])] = &[
     ("spanwise-core", &[]),
     ("spanwise-lang", &["spanwise-core"]),
-    ("spanwise-domains", &["spanwise-core", "spanwise-lang", "spanwise-reading"]),
+    ("spanwise-geobase", &[]),
+    ("spanwise-domains", &["spanwise-core", "spanwise-lang", "spanwise-geobase", "spanwise-reading"]),
     ("spanwise-chart", &["spanwise-core", "spanwise-lang"]),
     ("spanwise-reading", &[]),
     (

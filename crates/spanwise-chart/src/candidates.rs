@@ -1,26 +1,26 @@
-//! Which constants may stand on which words, before anything is scored.
+//! Which constants are allowed on which words, before anything is scored.
 
 use crate::lattice::{ChartError, Lattice, Leaf};
 use spanwise_core::{Span, Utterance};
 use spanwise_lang::lexicon::{Match, Source};
 use spanwise_lang::{ConstantId, Domain, Kind};
 
-/// Where predicates may stand.
+/// Where predicates are allowed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum PredicatePlacement {
-    /// On any words that can carry meaning.
+    /// On any words that are not null words.
     #[default]
     Anywhere,
     /// Only where the lexicon has one of their phrases.
     Lexicon,
 }
 
-/// What is a candidate.
+/// Which leaves are candidates.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Candidates {
     /// Most words that a predicate covers.
     pub max_words: usize,
-    /// Where predicates may stand.
+    /// Where predicates are allowed.
     pub predicates: PredicatePlacement,
 }
 
@@ -33,8 +33,8 @@ impl Default for Candidates {
 impl Candidates {
     /// The leaves of an utterance, by start, then end, then constant.
     ///
-    /// Entities stand where the lexicon finds their name; a name inside a longer name of something else of the
-    /// same class is left out. Predicates stand on up to `max_words` words that hold no word without meaning and do not lie inside
+    /// Entities are allowed where the lexicon finds their name; a name inside a longer name of something else of the same
+    /// class is left out. Predicates are allowed on up to `max_words` words that contain no null word and do not lie inside
     /// a name of several words, and wherever the lexicon has a phrase for them.
     ///
     /// # Errors
@@ -65,11 +65,11 @@ impl Candidates {
         Lattice::new(utterance.len(), leaves)
     }
 
-    /// Runs of words on which any predicate may stand.
+    /// Runs of words on which any predicate is allowed.
     fn spans(&self, domain: &Domain, utterance: &Utterance, matches: &[Match]) -> Vec<Span> {
         let tokens = utterance.tokens();
-        // In "hudson river" the shorter "hudson" says the same river: there the other word is free.
-        let says_less = |found: &Match| {
+        // In "hudson river" the shorter "hudson" is a name of the same river: there the other word is free.
+        let has_shorter = |found: &Match| {
             let same = |other: &&Match| other.constant == found.constant && other.source == Source::Name;
             matches
                 .iter()
@@ -78,17 +78,17 @@ impl Candidates {
         };
         let names: Vec<Span> = matches
             .iter()
-            .filter(|found| found.source == Source::Name && found.span.len() > 1 && !says_less(found))
+            .filter(|found| found.source == Source::Name && found.span.len() > 1 && !has_shorter(found))
             .map(|found| found.span)
             .collect();
-        let carries = |at: usize| {
+        let is_content = |at: usize| {
             let word = &tokens[at].lower;
             word.chars().any(char::is_alphanumeric) && !domain.is_no_meaning(word)
         };
         let mut spans = Vec::new();
         for start in 0..tokens.len() {
             for end in start + 1..=tokens.len().min(start + self.max_words) {
-                if !carries(end - 1) {
+                if !is_content(end - 1) {
                     break;
                 }
                 let span = Span::new(start as u32, end as u32);
@@ -129,7 +129,7 @@ fn longest_names<'a>(domain: &'a Domain, matches: &'a [Match]) -> impl Iterator<
     })
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "geo"))]
 mod tests {
     use super::*;
 
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn names_stand_where_they_are_found_and_the_longest_of_a_class_wins() {
+    fn names_are_allowed_where_they_are_found_and_the_longest_of_a_class_wins() {
         let lexicon = Candidates { predicates: PredicatePlacement::Lexicon, ..Candidates::default() };
         assert_eq!(
             shown("rivers in west virginia", lexicon),
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn predicates_avoid_words_without_meaning_and_the_inside_of_names() {
+    fn predicates_avoid_null_words_and_the_inside_of_names() {
         let all = shown("is the new york ?", Candidates::default());
         assert!(all.contains("2..4 population_1") && all.contains("2..4 stateid('new york')"));
         assert!(!all.contains("2..3 population_1") && !all.contains("0..1 ") && !all.contains("4..5 "));

@@ -15,7 +15,7 @@ pub const SETTINGS: [(&str, Options); 4] = [
     ("open + implicit", Options { discontinuity: Discontinuity::Open, implicit: true }),
 ];
 
-/// Where predicates may stand, with a name for it.
+/// Where predicates are allowed, with a name for it.
 pub const PREDICATE_PLACEMENTS: [(&str, PredicatePlacement); 2] = [
     ("predicates on any words", PredicatePlacement::Anywhere),
     ("predicates on phrases of the lexicon", PredicatePlacement::Lexicon),
@@ -78,7 +78,7 @@ impl Cause {
         }
     }
 
-    /// The cause in words.
+    /// The cause as a human-readable text.
     #[must_use]
     pub fn describe(&self, domain: &Domain, terms: &Terms) -> String {
         let name = |id: &spanwise_lang::ConstantId| domain.constants()[*id].name.clone();
@@ -88,11 +88,15 @@ impl Cause {
                 Underivable::Untypeable(problem) => problem.describe(domain, terms),
                 Underivable::TooLarge => "the program has too many constants for a chart".to_owned(),
                 Underivable::UnlistedEntity(term) => format!("no table lists `{}`", terms.display(*term)),
-                Underivable::Unsaid(constant) => format!("no words can say `{}`", name(constant)),
+                Underivable::Unaligned(constant) => {
+                    format!("no words can be aligned to `{}`", name(constant))
+                }
                 Underivable::Repeated(constant) => {
                     format!("`{}` occurs more often in the program than in the words", name(constant))
                 }
-                Underivable::Order => "the words stand in an order that the rules cannot compose".to_owned(),
+                Underivable::Order => {
+                    "the rules cannot compose the constants in the order of the words".to_owned()
+                }
             },
         }
     }

@@ -1,12 +1,12 @@
-//! Derivations: the best one of a typed chart, and any one made into a tree.
+//! Derivations of a typed chart: the Viterbi derivation, and the tree of any derivation.
 
 use crate::edges::{Edges, Node, Symbol};
 use crate::grammar::{LeafSymbol, N_USAGES, RuleKind};
 use crate::hypergraph::{Edge, NONE};
 use crate::lattice::Leaf;
-use crate::replay::Replay;
 use crate::semiring::Max;
 use crate::tree::SpanTree;
+use crate::tree_builder::TreeBuilder;
 use crate::typed::{Input, RuleValues, TypedChart};
 use spanwise_core::Span;
 use spanwise_lang::{FrameId, Meaning, TermId, Terms};
@@ -29,7 +29,8 @@ pub(crate) struct Step {
     pub children: [u32; 2],
 }
 
-/// A chart filled with the best scores, and a way to follow them.
+/// A typed chart in the Viterbi semiring, from which derivations are back-traced. [The crate's example](crate) parses a
+/// sentence with it.
 #[derive(Debug)]
 pub struct BestChart<'a> {
     pub(crate) input: Input<'a>,
@@ -63,7 +64,7 @@ impl<'a> BestChart<'a> {
 
     pub(crate) fn value(&self, node: Node) -> f32 {
         let (cell, place) = self.chart.storage.locate(node as usize);
-        if cell == self.chart.live.len() { self.chart.root } else { self.chart.value(cell, place) }
+        if cell == self.chart.occupied.len() { self.chart.root } else { self.chart.value(cell, place) }
     }
 
     pub(crate) fn weight(&self, at: u32) -> f32 {
@@ -115,7 +116,7 @@ impl<'a> BestChart<'a> {
 
     /// The program of a derivation, and the tree that explains it.
     pub fn tree(&self, terms: &mut Terms, derivation: &Derivation) -> Option<(TermId, SpanTree)> {
-        Typed { chart: self, edges: self.edges(), made: Replay::new(self.input.domain, terms) }
+        Replay { chart: self, edges: self.edges(), builder: TreeBuilder::new(self.input.domain, terms) }
             .run(derivation)
     }
 }
@@ -138,10 +139,10 @@ pub(crate) fn assemble(preorder: &[(Node, Edge)]) -> Vec<Step> {
     steps
 }
 
-struct Typed<'a, 'b> {
+struct Replay<'a, 'b> {
     chart: &'a BestChart<'b>,
     edges: Edges<'a>,
-    made: Replay<'a>,
+    builder: TreeBuilder<'a>,
 }
 
 /// A part of the sentence with its node in the tree.
@@ -151,7 +152,7 @@ struct Part {
     meaning: Meaning,
 }
 
-impl Typed<'_, '_> {
+impl Replay<'_, '_> {
     fn run(mut self, derivation: &Derivation) -> Option<(TermId, SpanTree)> {
         let mut parts: Vec<Option<Part>> = Vec::with_capacity(derivation.nodes.len());
         for step in &derivation.nodes {
@@ -166,9 +167,9 @@ impl Typed<'_, '_> {
         }
         let root = parts.pop().flatten()?;
         let input = &self.chart.input;
-        let program = input.domain.program(self.made.terms, &root.meaning)?;
+        let program = input.domain.program(self.builder.terms, &root.meaning)?;
         let n_tokens = input.lattice.n_tokens();
-        Some((program, self.made.finish(root.tree, &root.meaning, n_tokens, program)))
+        Some((program, self.builder.finish(root.tree, &root.meaning, n_tokens, program)))
     }
 
     fn leaf(&mut self, step: &Step) -> Option<Part> {
@@ -183,9 +184,9 @@ impl Typed<'_, '_> {
         };
         let mut frames = input.domain.constants()[constant].frames.clone();
         let frame = frames.find(|&raw| input.grammar.leaf_symbol[raw as usize] == wanted)?;
-        let meaning = input.domain.leaf(self.made.terms, constant, FrameId(frame))?;
+        let meaning = input.domain.leaf(self.builder.terms, constant, FrameId(frame))?;
         let whole = input.lattice.span(p, q);
-        let tree = self.made.constant(constant, Span::new(start, end), whole, &meaning);
+        let tree = self.builder.constant(constant, Span::new(start, end), whole, &meaning);
         Some(Part { tree, meaning })
     }
 
@@ -201,9 +202,9 @@ impl Typed<'_, '_> {
         };
         let domain = self.chart.input.domain;
         let constant = domain.frame_owner(frame);
-        let function = domain.leaf(self.made.terms, constant, frame)?;
-        let meaning = domain.apply(self.made.terms, &function, &part.meaning)?;
-        Some(Part { tree: self.made.implicit(constant, part.tree, &meaning), meaning })
+        let function = domain.leaf(self.builder.terms, constant, frame)?;
+        let meaning = domain.apply(self.builder.terms, &function, &part.meaning)?;
+        Some(Part { tree: self.builder.implicit(constant, part.tree, &meaning), meaning })
     }
 
     fn join(&mut self, step: &Step, left: Part, right: Part) -> Option<Part> {
@@ -226,9 +227,9 @@ impl Typed<'_, '_> {
                 domain.compose(&left.meaning, &right.meaning)
             }
             Symbol::Composite(..) => domain.compose(&right.meaning, &left.meaning),
-            _ if is_function(tails[0]) => domain.apply(self.made.terms, &left.meaning, &right.meaning),
-            _ => domain.apply(self.made.terms, &right.meaning, &left.meaning),
+            _ if is_function(tails[0]) => domain.apply(self.builder.terms, &left.meaning, &right.meaning),
+            _ => domain.apply(self.builder.terms, &right.meaning, &left.meaning),
         }?;
-        Some(Part { tree: self.made.join(left.tree, right.tree, &meaning), meaning })
+        Some(Part { tree: self.builder.join(left.tree, right.tree, &meaning), meaning })
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A node is a place in the chart's array of values (cell times stride plus the place of the symbol), the root
 //! one more. [`super::typed`] runs the same rules as loops over arrays; here they are spelled out one by one, for
-//! following a derivation, for k-best lists, and for tests that compare the two.
+//! back-tracing a derivation, for k-best lists, for sums in log space, and for tests that compare the two.
 
 use crate::grammar::{Discontinuity, FillResult, Grammar, LeafSymbol, N_USAGES, Side, Usage};
 use crate::hypergraph::{Edge, Hypergraph, NONE};
@@ -35,7 +35,7 @@ pub(crate) enum Symbol {
     Root,
 }
 
-/// Tells the edges into the nodes of a typed chart.
+/// Lists the edges into the nodes of a typed chart.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edges<'a> {
     pub domain: &'a Domain,

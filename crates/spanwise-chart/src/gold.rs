@@ -1,4 +1,4 @@
-//! The gold chart: exactly the derivations whose program is a given one.
+//! The gold chart: a hypergraph of exactly the derivations whose program is a given one.
 //!
 //! An item is a run of words with a connected fragment of the gold program. The fragments that can occur are
 //! few: the subtree of a node, a subtree with another one missing, a function with some of its arguments, the last
@@ -39,6 +39,32 @@ pub enum Joins {
 }
 
 /// The derivations of one program over one utterance.
+///
+/// ```
+/// use spanwise_chart::gold::{GoldChart, Joins};
+/// use spanwise_chart::grammar::{Grammar, N_USAGES, Options};
+/// use spanwise_chart::lattice::{Lattice, Leaf};
+/// use spanwise_chart::semiring::Count;
+/// # use spanwise_lang::{Domain, domain::NoTables};
+/// # let domain = "name = 'lamps'\ntypes = ['Lamp', 'Action']\nroot = { types = ['Action'] }\n
+/// #     [constants]\non = 'Lamp -> Action'\noff = 'Lamp -> Action'\nhall = 'Lamp'";
+/// # let domain = Domain::load(domain, "lamps.toml", None, &NoTables)?;
+/// # let grammar = Grammar::new(&domain, Options::default());
+///
+/// // "switch on hall": `on` and `off` are allowed on `switch`, on `on` and on both.
+/// let leaf = |start, end, name| Leaf { start, end, constant: domain.predicate(name).unwrap() };
+/// let mut leaves = vec![leaf(2, 3, "hall")];
+/// for (start, end) in [(0, 1), (1, 2), (0, 2)] {
+///     leaves.extend([leaf(start, end, "on"), leaf(start, end, "off")]);
+/// }
+/// let lattice = Lattice::new(3, leaves)?;
+/// let mut terms = domain.new_terms();
+/// let program = terms.parse("on(hall)").unwrap();
+/// let gold = GoldChart::new(&domain, &grammar, &lattice, &terms, program, Joins::None).unwrap();
+/// let ones = vec![1.0; lattice.leaves().len() * N_USAGES + grammar.n_rules()];
+/// assert_eq!(gold.graph().inside::<Count>(&ones).last(), Some(&3.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct GoldChart {
     graph: Hypergraph,
@@ -98,8 +124,8 @@ impl GoldChart {
         Some(Self { graph, items, analysis: self.analysis.clone() })
     }
 
-    /// Which constant of the program can be said where: the numbers of its node and of a leaf of the lattice, for
-    /// every leaf of every derivation, in order. Where a node comes twice, derivations disagree on its words.
+    /// The alignments of all derivations, in order: a node of the program's analysis, and a leaf of the lattice that is its
+    /// constant. Where a node occurs twice, derivations disagree on its words.
     #[must_use]
     pub fn alignments(&self) -> Vec<(usize, usize)> {
         let mut pairs = Vec::new();
@@ -198,9 +224,9 @@ impl<'a> Builder<'a> {
         let mut starting = vec![Vec::new(); lattice.n_positions()];
         for (p, leaves) in starting.iter_mut().enumerate() {
             for (end, leaf) in lattice.leaves_from(p) {
-                let said = lattice.leaves()[leaf].constant;
+                let allowed = lattice.leaves()[leaf].constant;
                 let is_it =
-                    |node: &Node| matches!(node, Node::Constant { constant, .. } if *constant == said);
+                    |node: &Node| matches!(node, Node::Constant { constant, .. } if *constant == allowed);
                 let nodes = analysis.nodes.iter().enumerate().filter(|(_, node)| is_it(node));
                 leaves.extend(nodes.map(|(node, _)| (node as u16, end, leaf)));
             }
@@ -296,7 +322,7 @@ impl<'a> Builder<'a> {
                 made.push((item, edge));
             };
             match self.grammar.leaf_symbol[frame.index()] {
-                LeafSymbol::Dead => {}
+                LeafSymbol::Unreachable => {}
                 LeafSymbol::Closed(_) => add(Item::Leaf(node), Usage::Closed),
                 LeafSymbol::Unary(_) => {
                     Usage::ALL[1..].iter().for_each(|&usage| add(Item::Unary(node, usage), usage))
@@ -352,7 +378,7 @@ impl<'a> Builder<'a> {
                 LeafSymbol::Function(_) => {
                     self.fill_slot(pair, side, (node, *frame), (slot, argument), cell, made)
                 }
-                LeafSymbol::Closed(_) | LeafSymbol::Dead => {}
+                LeafSymbol::Closed(_) | LeafSymbol::Unreachable => {}
             },
             Node::Gather { accumulator, elements, .. } if slot == elements.len() => {
                 if let Some(tails) = pair.get(side, Item::List(node, 0), Item::Closed(argument)) {
@@ -567,7 +593,7 @@ struct Pair<'a> {
 }
 
 impl Pair<'_> {
-    /// The cell of the function and that of its argument, which stands on `side`.
+    /// The cell of the function and that of its argument, which is on `side`.
     fn sides(&self, side: Side) -> (&Cell, &Cell) {
         match side {
             Side::Right => (self.left, self.right),

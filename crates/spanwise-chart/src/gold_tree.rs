@@ -1,24 +1,24 @@
-//! The best derivation of a gold chart, made into a tree that knows its program.
+//! The tree of the Viterbi derivation of a gold chart, aligned with the program.
 
 use crate::derivation::assemble;
 use crate::gold::{GoldChart, Item};
 use crate::grammar::N_USAGES;
 use crate::hypergraph::Edge;
 use crate::lattice::Lattice;
-use crate::replay::Replay;
 use crate::tree::SpanTree;
+use crate::tree_builder::TreeBuilder;
 use spanwise_core::Span;
 use spanwise_lang::{ConstantId, Domain, FrameId, Meaning, Node, Terms};
 
-/// The best tree that explains a program, and where in it each part of the program is said.
+/// The best tree of a program, and the node of the tree that each part of the program is aligned to.
 #[derive(Clone, PartialEq, Debug)]
 pub struct GoldTree {
     /// The sum of its scores.
     pub score: f32,
     /// The tree.
     pub tree: SpanTree,
-    /// For each node of the program's analysis, the node of the tree that says all of it and nothing else;
-    /// `None` where its parts are said in different places.
+    /// For each node of the program's analysis, the node of the tree whose sub-program it is; `None` where its parts are
+    /// not under one node.
     pub says: Vec<Option<usize>>,
 }
 
@@ -36,7 +36,8 @@ impl GoldChart {
         let (score, chosen) = self.graph().best(scores)?;
         let says = vec![None; self.analysis.nodes.len()];
         let next = lattice.n_tokens() as u32;
-        let mut replay = Gold { chart: self, lattice, says, next, made: Replay::new(domain, terms) };
+        let mut replay =
+            Replay { chart: self, lattice, says, next, builder: TreeBuilder::new(domain, terms) };
         let steps = assemble(&chosen);
         let mut parts: Vec<Option<Part>> = Vec::with_capacity(steps.len());
         for step in &steps {
@@ -53,8 +54,8 @@ impl GoldChart {
             parts.push(Some(Part { item, tree, meaning }));
         }
         let root = parts.pop().flatten()?;
-        let program = domain.program(replay.made.terms, &root.meaning)?;
-        let tree = replay.made.finish(root.tree, &root.meaning, lattice.n_tokens(), program);
+        let program = domain.program(replay.builder.terms, &root.meaning)?;
+        let tree = replay.builder.finish(root.tree, &root.meaning, lattice.n_tokens(), program);
         Some(GoldTree { score, tree, says: replay.says })
     }
 }
@@ -66,16 +67,16 @@ struct Part {
     meaning: Meaning,
 }
 
-struct Gold<'a> {
+struct Replay<'a> {
     chart: &'a GoldChart,
     lattice: &'a Lattice,
-    made: Replay<'a>,
+    builder: TreeBuilder<'a>,
     says: Vec<Option<usize>>,
-    /// Where the leaf to the right starts: leaves come from right to left, each swallows the words up to the next.
+    /// Where the leaf to the right starts: leaves come from right to left, each takes the words up to the next.
     next: u32,
 }
 
-impl Gold<'_> {
+impl Replay<'_> {
     fn constant(&self, node: u16) -> Option<(ConstantId, FrameId)> {
         match self.chart.analysis.nodes[node as usize] {
             Node::Constant { constant, frame, .. } => Some((constant, frame)),
@@ -88,8 +89,8 @@ impl Gold<'_> {
         let (constant, frame) = self.constant(node)?;
         let leaf = self.lattice.leaves()[edge.weights[0] as usize / N_USAGES];
         let whole = Span::new(leaf.start, std::mem::replace(&mut self.next, leaf.start));
-        let meaning = self.made.domain.leaf(self.made.terms, constant, frame)?;
-        let tree = self.made.constant(constant, Span::new(leaf.start, leaf.end), whole, &meaning);
+        let meaning = self.builder.domain.leaf(self.builder.terms, constant, frame)?;
+        let tree = self.builder.constant(constant, Span::new(leaf.start, leaf.end), whole, &meaning);
         Some((tree, meaning))
     }
 
@@ -103,21 +104,21 @@ impl Gold<'_> {
         }
         self.says[inner as usize] = Some(part.tree);
         let (constant, frame) = self.constant(node)?;
-        let function = self.made.domain.leaf(self.made.terms, constant, frame)?;
-        let meaning = self.made.domain.apply(self.made.terms, &function, &part.meaning)?;
-        Some((self.made.implicit(constant, part.tree, &meaning), meaning))
+        let function = self.builder.domain.leaf(self.builder.terms, constant, frame)?;
+        let meaning = self.builder.domain.apply(self.builder.terms, &function, &part.meaning)?;
+        Some((self.builder.implicit(constant, part.tree, &meaning), meaning))
     }
 
     fn join(&mut self, item: Item, left: &Part, right: &Part) -> Option<(usize, Meaning)> {
         // What is taken as an argument is closed, what is composed with a function is open.
         let is_function = |part: &Part| !matches!(part.item, Item::Closed(_) | Item::Open(..));
         let (function, argument) = if is_function(left) { (left, right) } else { (right, left) };
-        let domain = self.made.domain;
+        let domain = self.builder.domain;
         let meaning = match item {
             Item::List(..) => domain.gather(&left.meaning, &right.meaning),
             Item::Composite(..) => domain.compose(&function.meaning, &argument.meaning),
-            _ => domain.apply(self.made.terms, &function.meaning, &argument.meaning),
+            _ => domain.apply(self.builder.terms, &function.meaning, &argument.meaning),
         }?;
-        Some((self.made.join(left.tree, right.tree, &meaning), meaning))
+        Some((self.builder.join(left.tree, right.tree, &meaning), meaning))
     }
 }

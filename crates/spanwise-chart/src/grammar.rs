@@ -4,11 +4,11 @@
 //! one per reading of the words, so that sums over derivations are sums over readings.
 //!
 //! ```text
-//! leaf      a constant on words, with the words without meaning that follow it; used in exactly one way
+//! leaf      a constant on words, with the null words that follow it; used in exactly one way
 //! C[t]      a complete term of type t
 //! O[a -> b] an open composite, with the side of its last function
 //! P         a function of several slots with some filled
-//! L         values on their way into an accumulator
+//! L         values gathered for an accumulator
 //!
 //! (1) C[b]    <- leaf[a -> b] C[a]       or mirrored
 //! (2) O[a->c] <- leaf[b -> c] open[a->b] or mirrored; open is a leaf, an O, or a P with one slot left
@@ -17,7 +17,7 @@
 //!                                        where the order of two sides does not matter the right one comes first
 //! (5) L       <- value L                 values join from the right; L C[over] <- or mirrored; L alone closes
 //! (6) C[b]    <- C[a]                    an implicit constant, at most one at a place
-//! root        C[t] from any position to the end, t a root type; what comes before has no meaning
+//! root        C[t] from any position to the end, t a root type; the words before it are null words
 //! ```
 
 use crate::layout::{Layout, unary_slot};
@@ -100,6 +100,14 @@ pub(crate) struct Gathering {
 }
 
 /// The typed grammar of a domain.
+///
+/// In `switch on hall`, with `on` of type `Lamp -> Action` and `hall` of type `Lamp`, rule (1) builds the root:
+///
+/// ```text
+/// leaf[Lamp -> Action]  0..2  on          used as ApplyRight
+/// C[Lamp]               2..3  hall        used as Closed
+/// C[Action]             0..3  on(hall)    rule Apply, input Lamp, output Action, argument on the right
+/// ```
 #[derive(Clone, Debug)]
 pub struct Grammar {
     pub(crate) options: Options,
@@ -165,7 +173,7 @@ pub(crate) enum LeafSymbol {
     Unary(u16),
     Function(u16),
     /// No complete program can contain it.
-    Dead,
+    Unreachable,
 }
 
 /// Columns are padded to this, so that loops over them have no remainder.
@@ -228,7 +236,7 @@ impl Grammar {
         let mut places = Vec::new();
         for frame in frames.clone() {
             match self.leaf_symbol[frame as usize] {
-                LeafSymbol::Dead => {}
+                LeafSymbol::Unreachable => {}
                 LeafSymbol::Closed(ty) => places.push((layout.leaf_closed.start + ty.index(), Usage::Closed)),
                 LeafSymbol::Unary(id) => {
                     for usage in &Usage::ALL[1..] {
@@ -250,7 +258,7 @@ impl Grammar {
         self.rules.len()
     }
 
-    /// How large the grammar is, in words.
+    /// The size of the grammar, as a human-readable text.
     #[must_use]
     pub fn sizes(&self) -> String {
         format!(
@@ -306,7 +314,7 @@ impl Grammar {
         for raw in 0..n_frames {
             let frame = domain.frame(FrameId(raw));
             let symbol = match (frame.state, frame.slots.as_slice()) {
-                (None, _) => LeafSymbol::Dead,
+                (None, _) => LeafSymbol::Unreachable,
                 (Some(_), []) => LeafSymbol::Closed(frame.result),
                 (Some(_), [slot]) => LeafSymbol::Unary(self.unary(domain, *slot, frame.result)),
                 (Some(_), slots) => {
@@ -514,7 +522,7 @@ impl Grammar {
         for ty in domain.types().ids() {
             let accepts = |root: &&TypeId| domain.types().is_subtype(ty, **root);
             if let Some(&root) = domain.root_types().iter().find(accepts) {
-                // Like a slot, the root is scored by the type it asks for: kinds of it that are rare share that.
+                // Like a slot, the root is scored by the type it requires, so that rare subtypes share a score.
                 let rule = self.rule(RuleKind::Root, root, root, Side::Right);
                 self.roots.push((ty, rule));
             }

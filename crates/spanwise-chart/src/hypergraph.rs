@@ -1,8 +1,9 @@
-//! A directed hypergraph with scored edges, and what can be computed on it in any semiring.
+//! A directed hypergraph with scored edges; inside, inside-outside and Viterbi on it (Gallo et al. 1993, Huang 2008).
 //!
 //! Nodes are numbered so that the tails of an edge come before its head; edges are grouped by head in
-//! contiguous arrays. Inside, outside, best derivation and counting are one loop each, without hashing or
-//! allocation inside. Gold charts are such graphs; so is any typed chart when a test writes it out.
+//! contiguous arrays. Inside values, marginals and the best derivation are one or two loops, without
+//! hashing or allocation inside. Gold charts are such graphs; [`super::outside`] writes a typed chart out as one where
+//! linear space is too small.
 
 use crate::semiring::Semiring;
 
@@ -27,6 +28,25 @@ impl Edge {
 }
 
 /// The graph. The last node is the root.
+///
+/// ```
+/// use spanwise_chart::hypergraph::{Edge, Hypergraph};
+/// use spanwise_chart::semiring::Count;
+///
+/// let mut graph = Hypergraph::default();
+/// let [left, right] = [0, 1].map(|score| {
+///     let node = graph.push_node();
+///     graph.push_edge(Edge::leaf(score));
+///     node
+/// });
+/// graph.push_node();
+/// for rule in [2, 3] {
+///     graph.push_edge(Edge { tails: [left, right], weights: [rule, u32::MAX, u32::MAX] });
+/// }
+/// assert_eq!(graph.inside::<Count>(&[1.0; 4]).last(), Some(&2.0));
+/// let (score, derivation) = graph.best(&[0.5, 0.25, 1.0, 2.0]).unwrap();
+/// assert_eq!((score, derivation.len()), (2.75, 3));
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Hypergraph {
     starts: Vec<u32>,
@@ -63,7 +83,7 @@ impl Hypergraph {
         self.starts[node] as usize..end
     }
 
-    /// The value of every node: the sum over its derivations. Cost: one step per edge.
+    /// The inside value of every node: the sum over its derivations. Cost: one step per edge.
     #[must_use]
     pub fn inside<S: Semiring>(&self, scores: &[S::Value]) -> Vec<S::Value> {
         let mut values = Vec::with_capacity(self.n_nodes());

@@ -1,4 +1,4 @@
-//! The best derivations and the best different programs, lazily (Huang & Chiang 2005, algorithm 3).
+//! The k best derivations and the k best different programs, lazily (Huang & Chiang 2005, algorithm 3).
 //!
 //! Only what a next derivation needs is looked at: for `k` derivations of a chart that is already filled, a
 //! few edges per node on their paths.
@@ -64,7 +64,7 @@ impl<'b> BestChart<'b> {
     }
 
     /// Up to `k` different programs, each with its best derivation, best first. Looks at no more than
-    /// `max_derivations`: many of them may say the same program on other words.
+    /// `max_derivations`: many of them may have the same program on other words.
     pub fn programs(&self, terms: &mut Terms, k: usize, max_derivations: usize) -> Vec<(TermId, Derivation)> {
         let mut found: Vec<(TermId, Derivation)> = Vec::new();
         for derivation in self.derivations().take(max_derivations) {

@@ -1,4 +1,4 @@
-//! What a chart is given: which constants may stand on which words, and the scores.
+//! The input of a chart: which constants are allowed on which words, and the scores.
 
 use crate::grammar::{Grammar, N_USAGES};
 use spanwise_core::Span;
@@ -54,7 +54,8 @@ pub enum ChartError {
     },
 }
 
-/// A constant that may stand on a run of words.
+/// A constant that is allowed on a run of words. For `switch on the hall lamp`, `Leaf { start: 0, end: 2, constant: on }`
+/// allows `on` on `switch on`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Leaf {
     /// First word.
@@ -68,8 +69,22 @@ pub struct Leaf {
 /// The leaves of one utterance, arranged for charts.
 ///
 /// Only words at which some constant may start matter as boundaries between parts: the chart's positions are
-/// these, and everything between is swallowed by the leaf on its left. The cost of a chart therefore depends on
-/// the number of such words, not on the length of the utterance.
+/// these, and the words between belong to the leaf on their left. The cost of a chart therefore depends on the number
+/// of such words, not on the length of the utterance.
+///
+/// ```
+/// use spanwise_chart::lattice::{Lattice, Leaf};
+/// use spanwise_core::Span;
+/// use spanwise_lang::ConstantId;
+///
+/// // "please switch on the hall lamp": one constant on `switch on`, another on `hall lamp`.
+/// let leaf = |start, end, id| Leaf { start, end, constant: ConstantId(id) };
+/// let lattice = Lattice::new(6, vec![leaf(1, 3, 0), leaf(4, 6, 1)])?;
+/// assert_eq!((lattice.n_positions(), lattice.n_cells()), (2, 3));
+/// assert_eq!(lattice.span(0, 1), Span::new(1, 4)); // `the` belongs to the leaf on its left
+/// assert_eq!(lattice.span(0, 2), Span::new(1, 6)); // the whole but for `please`
+/// # Ok::<(), spanwise_chart::lattice::ChartError>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lattice {
     n_tokens: usize,
@@ -121,6 +136,13 @@ impl Lattice {
         &self.leaves
     }
 
+    /// For each leaf, whether it is one of these: a mask that restricts charts to the leaves of a gold tree.
+    #[must_use]
+    pub fn mask(&self, leaves: &[(Span, ConstantId)]) -> Vec<bool> {
+        let is_one = |leaf: &Leaf| leaves.contains(&(Span::new(leaf.start, leaf.end), leaf.constant));
+        self.leaves.iter().map(is_one).collect()
+    }
+
     /// Number of positions at which a leaf may start.
     #[must_use]
     pub fn n_positions(&self) -> usize {
@@ -154,7 +176,7 @@ impl Lattice {
             }
             first += n - length + 1;
         }
-        unreachable!("there are {} cells, asked for number {cell}", self.n_cells())
+        unreachable!("there are {} cells, none has the number {cell}", self.n_cells())
     }
 
     /// The words from position `p` to position `q`.
@@ -177,13 +199,17 @@ impl Lattice {
         self.starting[p].iter().map(|&(end, id)| (end as usize, id as usize))
     }
 
-    /// Leaves that start at `p` and can be followed by nothing but words without meaning up to `q`.
+    /// Leaves that start at `p` and can be followed by nothing but null words up to `q`.
     pub(crate) fn leaves_within(&self, p: usize, q: usize) -> impl Iterator<Item = usize> + '_ {
         self.starting[p].iter().take_while(move |&&(end, _)| end as usize <= q).map(|&(_, id)| id as usize)
     }
 }
 
-/// Scores of one utterance.
+/// Scores of one utterance: a derivation scores the sum over its leaves, rules and joins.
+///
+/// `on(hall)` over `switch on hall`, where `on` is leaf 0 and `hall` leaf 2, scores
+/// `leaves[0 * N_USAGES + ApplyRight] + leaves[2 * N_USAGES + Closed]`, plus the rule that applies a function to a lamp on
+/// its right, plus the root rule, plus `joins[cell(0, 2)]` where there are join scores.
 #[derive(Clone, Copy, Debug)]
 pub struct Scores<'a> {
     /// For each leaf, one score per usage.
@@ -231,7 +257,7 @@ impl Scores<'_> {
     }
 }
 
-/// Gradients, in the shape of [`Scores`].
+/// Gradients with respect to [`Scores`], in the same shape.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Gradient {
     /// For each leaf, one per usage.

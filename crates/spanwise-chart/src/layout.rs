@@ -74,7 +74,7 @@ impl Layout {
     }
 }
 
-/// How cells lie in one array: short ones with room for what is open, then longer ones without it.
+/// How cells lie in one array: short ones with space for what is open, then longer ones without it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Storage {
     n_open: usize,
@@ -115,7 +115,7 @@ impl Storage {
     }
 }
 
-/// Most positions that an open composite covers. Parts of one meaning stand near each other; without a limit,
+/// Most positions that an open composite covers. Parts of one sub-program are near each other; without a limit,
 /// long utterances would spend nearly all their time on composites across half the text.
 pub(crate) const MAX_OPEN: usize = 16;
 

@@ -1,8 +1,8 @@
-//! Log-partition and marginals of the typed chart.
+//! Inside-outside on the typed chart: log-partition and marginals.
 //!
 //! Sums run in linear space: every position's scores are scaled by the best of them, and since a part of a
 //! derivation covers each of its positions exactly once, scales multiply out to one factor for the whole. The
-//! backward pass mirrors the forward loops of [`super::typed`]. Should the scores span a range that even this
+//! outside pass mirrors the inside loops of [`super::typed`]. Should the scores span a range that even this
 //! cannot hold, the chart is written out as a graph and summed in log space.
 
 use crate::edges::Edges;
@@ -10,7 +10,7 @@ use crate::grammar::{Discontinuity, Fill, FillResult, N_USAGES, Side, Usage};
 use crate::lattice::Gradient;
 use crate::layout::{Layout, MAX_OPEN, Storage, unary_slot};
 use crate::semiring::{Semiring, Sum, give_array, take_array};
-use crate::typed::{Input, Live, RuleValues, TypedChart};
+use crate::typed::{Input, Occupied, RuleValues, TypedChart};
 use spanwise_core::Idx;
 use spanwise_lang::TypeId;
 
@@ -37,9 +37,9 @@ pub fn marginals(input: &Input<'_>, rules: &RuleValues<Sum>) -> Option<(f64, Gra
     let chart = TypedChart::<Sum>::fill(input, rules, scales(input));
     if is_safe(chart.root, input) {
         let log_z = chart.root.ln() + chart.scales.iter().sum::<f64>();
-        return Some((log_z, Backward::run(input, rules, &chart)));
+        return Some((log_z, Outside::run(input, rules, &chart)));
     }
-    let (log_z, flat) = slow_graph(input, &chart.layout)?;
+    let (log_z, flat) = log_space(input, &chart.layout)?;
     Some((log_z, unflatten(input, &flat)))
 }
 
@@ -50,7 +50,7 @@ pub fn log_partition(input: &Input<'_>, rules: &RuleValues<Sum>) -> Option<f64> 
     if is_safe(chart.root, input) {
         return Some(chart.root.ln() + chart.scales.iter().sum::<f64>());
     }
-    slow_graph(input, &chart.layout).map(|(log_z, _)| log_z)
+    log_space(input, &chart.layout).map(|(log_z, _)| log_z)
 }
 
 /// For each position the best score of a leaf that starts there.
@@ -67,7 +67,8 @@ pub(crate) fn scales(input: &Input<'_>) -> Vec<f64> {
     (0..n).map(best).collect()
 }
 
-fn slow_graph(input: &Input<'_>, layout: &Layout) -> Option<(f64, Vec<f64>)> {
+/// The same on the chart written out as a hypergraph, in log space.
+fn log_space(input: &Input<'_>, layout: &Layout) -> Option<(f64, Vec<f64>)> {
     let edges = Edges {
         domain: input.domain,
         grammar: input.grammar,
@@ -87,8 +88,8 @@ pub(crate) fn unflatten(input: &Input<'_>, flat: &[f64]) -> Gradient {
     Gradient { leaves: narrow(leaves), rules: narrow(rules), joins: narrow(joins) }
 }
 
-/// The backward pass: how much the root changes with every value of the chart.
-struct Backward<'a> {
+/// The outside pass: how much the root changes with every value of the chart.
+struct Outside<'a> {
     input: &'a Input<'a>,
     rules: &'a RuleValues<Sum>,
     chart: &'a TypedChart<Sum>,
@@ -102,10 +103,10 @@ struct Backward<'a> {
 struct Part<'a> {
     values: &'a [f64],
     slopes: &'a mut [f64],
-    live: Live,
+    occupied: Occupied,
 }
 
-impl<'a> Backward<'a> {
+impl<'a> Outside<'a> {
     fn run(input: &'a Input<'a>, rules: &'a RuleValues<Sum>, chart: &'a TypedChart<Sum>) -> Gradient {
         let mut pass = Self {
             input,
@@ -155,9 +156,9 @@ impl<'a> Backward<'a> {
         let keeps_open = q - p < lattice.n_positions() && q - p <= MAX_OPEN;
         if keeps_open
             && self.input.grammar.options.discontinuity != Discontinuity::None
-            && chart.live[at].open
+            && chart.occupied[at].open
         {
-            self.open(values, own, chart.live[at]);
+            self.open(values, own, chart.occupied[at]);
         }
         self.finish(values, own);
         let join = self.input.scores.joins.get(at).map_or(1.0, |&score| f64::from(score).exp());
@@ -165,8 +166,8 @@ impl<'a> Backward<'a> {
             let (left, right) = (lattice.cell(p, split), lattice.cell(split, q));
             let (left_slopes, right_slopes) = two_cells(shorter, left, right, storage);
             let part = |cell: usize| &chart.values[storage.start(cell)..][..storage.len(cell)];
-            let left = Part { values: part(left), slopes: left_slopes, live: chart.live[left] };
-            let right = Part { values: part(right), slopes: right_slopes, live: chart.live[right] };
+            let left = Part { values: part(left), slopes: left_slopes, occupied: chart.occupied[left] };
+            let right = Part { values: part(right), slopes: right_slopes, occupied: chart.occupied[right] };
             let share = self.merge(left, right, own, join, keeps_open);
             if let Some(count) = self.joins.get_mut(at) {
                 *count += share;
@@ -176,13 +177,13 @@ impl<'a> Backward<'a> {
     }
 
     /// Undoes the sums over everything open.
-    fn open(&self, values: &[f64], own: &mut [f64], live: Live) {
+    fn open(&self, values: &[f64], own: &mut [f64], occupied: Occupied) {
         let (grammar, layout) = (self.input.grammar, &self.chart.layout);
         let width = grammar.n_columns;
         let (before, open) = own.split_at_mut(layout.open.start);
         let is_open = grammar.options.discontinuity == Discontinuity::Open;
         for side in [0, 1] {
-            if !is_open || !live.composite[side] {
+            if !is_open || !occupied.composite[side] {
                 continue;
             }
             for &slot in &grammar.composable {
@@ -259,24 +260,24 @@ impl<'a> Backward<'a> {
         keeps_open: bool,
     ) -> f64 {
         let mut share = 0.0;
-        if right.live.closed {
+        if right.occupied.closed {
             share += self.apply(&mut left, &mut right, Side::Right, own, join);
             share += self.fill(&mut left, &mut right, Side::Right, own, join);
         }
-        if left.live.closed {
+        if left.occupied.closed {
             share += self.apply(&mut right, &mut left, Side::Left, own, join);
             share += self.fill(&mut right, &mut left, Side::Left, own, join);
         }
-        if right.live.composite[0] && left.live.closed {
+        if right.occupied.composite[0] && left.occupied.closed {
             share += self.complete(&mut right, &mut left, Side::Left, own, join);
         }
-        if left.live.composite[1] && right.live.closed {
+        if left.occupied.composite[1] && right.occupied.closed {
             share += self.complete(&mut left, &mut right, Side::Right, own, join);
         }
-        if keeps_open && right.live.open {
+        if keeps_open && right.occupied.open {
             share += self.compose(&mut left, &mut right, Side::Right, own, join);
         }
-        if keeps_open && left.live.open {
+        if keeps_open && left.occupied.open {
             share += self.compose(&mut right, &mut left, Side::Left, own, join);
         }
         share + self.gather(&mut left, &mut right, own, join)
@@ -425,11 +426,11 @@ impl<'a> Backward<'a> {
             let (element, list) = (layout.element.start + id.index(), layout.list.start + id.index());
             let over = layout.accepted.start + gathering.over as usize;
             let result = own[layout.raw.start + gathering.result.index()] * join;
-            if right.live.list {
+            if right.occupied.list {
                 share += self.product(own[list] * join, gathering.gather, (left, element), (right, list));
                 share += self.product(result, gathering.apply[0], (right, list), (left, over));
             }
-            if left.live.list {
+            if left.occupied.list {
                 share += self.product(result, gathering.apply[1], (left, list), (right, over));
             }
         }
@@ -490,6 +491,7 @@ mod tests {
                 "clevr",
                 "how many small red metal balls are left of the big cube and behind the shiny cylinder or the tiny matte block",
             ),
+            #[cfg(feature = "geo")]
             (
                 "geo",
                 "how many rivers in states that border the largest state run through the state with the highest point in the us \
@@ -509,8 +511,11 @@ mod tests {
             let scores = Scores { leaves: &leaves, rules: &rules, joins: &joins };
             let input = Input::new(&domain, &grammar, &lattice, scores).unwrap();
             let (log_z, fast) = marginals(&input, &RuleValues::new(&grammar, &rules)).unwrap();
-            let (slow_z, flat) = slow_graph(&input, &grammar.layout).unwrap();
-            assert!((log_z - slow_z).abs() < 1e-6 * slow_z.abs().max(1.0), "{name}: {log_z} {slow_z}");
+            let (log_space_z, flat) = log_space(&input, &grammar.layout).unwrap();
+            assert!(
+                (log_z - log_space_z).abs() < 1e-6 * log_space_z.abs().max(1.0),
+                "{name}: {log_z} {log_space_z}"
+            );
             let slow = unflatten(&input, &flat);
             for (fast, slow) in
                 [(&fast.leaves, &slow.leaves), (&fast.rules, &slow.rules), (&fast.joins, &slow.joins)]

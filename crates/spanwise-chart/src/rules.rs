@@ -1,8 +1,8 @@
-//! What can be switched in a grammar, and what its scores are called by.
+//! The options of a grammar, and the keys of its rule scores.
 
 use spanwise_lang::{FrameId, TypeId};
 
-/// How far apart the parts of one meaning may be.
+/// How discontinuous the words of one sub-program may be.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum Discontinuity {
     /// Every part is a run of words.
@@ -106,8 +106,8 @@ impl Usage {
 pub enum RuleKind {
     /// A function of one slot takes its argument.
     Apply,
-    /// A function of several slots takes the argument of this one. Told apart, so that the order in which arguments
-    /// stand in the words can be learned where their types are the same.
+    /// A function of several slots takes the argument of this one. Slots have keys of their own, so that the
+    /// order of arguments in the words can be learned where their types are the same.
     Fill(u8),
     /// A function is composed with an open one.
     Compose,
@@ -128,9 +128,9 @@ pub enum RuleKind {
 pub struct RuleKey {
     /// What it does.
     pub kind: RuleKind,
-    /// The type of the slot that is filled, or of what comes in.
+    /// The type of the slot that is filled, or of the only child.
     pub input: TypeId,
-    /// The type that comes out in the end.
+    /// The type of the result once all slots are filled.
     pub output: TypeId,
     /// The side on which the argument is.
     pub side: Side,

@@ -1,8 +1,21 @@
-//! Semirings: what it means to combine and to choose.
+//! Semirings for parsing (Goodman 1999): one chart algorithm computes the best score, sums or counts.
 
 use std::cell::RefCell;
 
 /// Values with a sum over alternatives and a product along a derivation.
+///
+/// ```
+/// use spanwise_chart::semiring::{Count, LogSum, Max, Semiring};
+///
+/// /// Two derivations with two scores each.
+/// fn total<S: Semiring>() -> S::Value {
+///     let derivation = |a, b| S::times(S::lift(a), S::lift(b));
+///     S::plus(derivation(1.0, 2.0), derivation(0.5, 0.5))
+/// }
+/// assert_eq!(total::<Max>(), 3.0); // the Viterbi score
+/// assert_eq!(total::<Count>(), 2.0);
+/// assert!((total::<LogSum>() - (3f64.exp() + 1f64.exp()).ln()).abs() < 1e-12); // the log-partition
+/// ```
 pub trait Semiring {
     /// The values.
     type Value: Copy + PartialEq + std::fmt::Debug + Send + Sync;
@@ -52,7 +65,7 @@ pub(crate) fn give_array<S: Semiring>(array: Vec<S::Value>) {
     });
 }
 
-/// The best derivation: `max` and `+`, in single precision for speed.
+/// The Viterbi (max-plus) semiring: the score of the best derivation, in single precision for speed.
 #[derive(Clone, Copy, Debug)]
 pub struct Max;
 
@@ -82,8 +95,8 @@ impl Semiring for Max {
     }
 }
 
-/// The sum over derivations of the exponentials of their scores, in linear space. Fast; the caller keeps
-/// values in range by scaling.
+/// The inside semiring: the sum over derivations of the exponentials of their scores, in linear space. Fast; the
+/// caller keeps values in range by scaling.
 #[derive(Clone, Copy, Debug)]
 pub struct Sum;
 

@@ -1,7 +1,6 @@
-//! How probable it is that a span means something as a whole, over all derivations.
+//! Posterior probabilities of spans over all derivations, to show what a chart has considered.
 //!
-//! Scores come in; spans with probabilities go out, for people who want to see what a chart has considered. Everything
-//! is read off the marginals: in a derivation, parts join in a cell at most once.
+//! They are marginals: in a derivation, parts join in a cell at most once.
 
 use crate::grammar::N_USAGES;
 use crate::lattice::Scores;
@@ -14,9 +13,9 @@ use spanwise_lang::ConstantId;
 /// A span and how probable it is.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SpanPosterior {
-    /// The words. Where parts join, words without meaning after the last part belong to it, as in trees.
+    /// The words. Where parts join, null words after the last part belong to it, as in trees.
     pub span: Span,
-    /// The constant that exactly these words say; `None` for parts that join to just this span.
+    /// The constant that is aligned to exactly these words; `None` for parts that join to just this span.
     pub constant: Option<ConstantId>,
     /// The probability.
     pub probability: f64,

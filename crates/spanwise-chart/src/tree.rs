@@ -1,4 +1,4 @@
-//! Span trees: one derivation, made readable.
+//! Span trees: the readable form of one derivation.
 
 use spanwise_core::{Span, Utterance};
 use spanwise_lang::{ConstantId, Domain, State, StateId, TermId, Terms, TypeId};
@@ -6,13 +6,13 @@ use spanwise_lang::{ConstantId, Domain, State, StateId, TermId, Terms, TypeId};
 /// What a node of a span tree is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Category {
-    /// A constant on words.
+    /// A constant, aligned to words.
     Constant(ConstantId),
     /// Children that compose.
     Join,
-    /// A constant that no word says, inserted above its only child.
+    /// A constant that no word is aligned to, inserted above its only child.
     Implicit(ConstantId),
-    /// Words without meaning.
+    /// Null words: words that no constant is aligned to.
     Null,
 }
 
@@ -26,7 +26,7 @@ pub struct TreeNode {
     /// Its children from left to right, as numbers of nodes; for a join two, or three where the outer two
     /// compose first.
     pub children: Vec<usize>,
-    /// Its sub-program with `_` for what is still missing; `None` for words without meaning.
+    /// Its sub-program with `_` for what is still missing; `None` for null words.
     pub program: Option<TermId>,
     /// Its meaning state: its type, or the types that it still takes and then yields. `None` for null words, and for
     /// meanings that no complete program contains.
@@ -51,6 +51,15 @@ impl TreeNode {
 }
 
 /// A tree over the words of an utterance, with a sub-program at every node.
+///
+/// The tree of `on(hall)` over `switch on hall`, as [`SpanTree::render`] shows it: span and words, category,
+/// sub-program, type.
+///
+/// ```text
+/// 0..3              join  on(hall)  Action
+///   0..2 switch on  on    on(_)     Lamp -> Action
+///   2..3 hall       hall  hall      Lamp
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SpanTree {
     /// The nodes; children come before their parents, the root is the last.

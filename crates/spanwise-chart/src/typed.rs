@@ -1,4 +1,4 @@
-//! The typed chart: items are (positions, symbol of the [`Grammar`]), values in any [`Semiring`].
+//! The typed chart: CKY over items (positions, symbol of the [`Grammar`]), with values in any [`Semiring`].
 //!
 //! One contiguous block of values per cell, shorter cells first; the inner loops run over contiguous rows of
 //! open composites and neither hash nor allocate. Cost: for `m` positions, `m^3 / 6` splits, each linear in the
@@ -46,9 +46,9 @@ impl<S: Semiring> RuleValues<S> {
     }
 }
 
-/// What a cell holds at all, so that empty parts are not looked at.
+/// Which parts of a cell hold anything, so that empty parts are skipped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Live {
+pub(crate) struct Occupied {
     pub closed: bool,
     pub composite: [bool; 2],
     pub open: bool,
@@ -56,19 +56,19 @@ pub(crate) struct Live {
     pub list: bool,
 }
 
-/// A filled chart.
+/// A filled chart: the inside values of all items.
 #[derive(Clone, Debug)]
 pub struct TypedChart<S: Semiring> {
     pub(crate) layout: Layout,
     pub(crate) storage: Storage,
     pub(crate) values: Vec<S::Value>,
-    pub(crate) live: Vec<Live>,
+    pub(crate) occupied: Vec<Occupied>,
     /// Logarithms by which each position's values are scaled down, so that linear space suffices.
     pub(crate) scales: Vec<f64>,
     pub(crate) root: S::Value,
 }
 
-/// A sentence to be put into a chart: what it is made of, and its scores.
+/// The input of a chart: one sentence with its scores.
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
     pub(crate) domain: &'a Domain,
@@ -78,7 +78,7 @@ pub struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// Puts a sentence together. The grammar must be that of the domain.
+    /// Checks the scores. The grammar must be that of the domain.
     ///
     /// # Errors
     /// Scores that are too many, too few, or not numbers.
@@ -102,7 +102,7 @@ impl<S: Semiring> TypedChart<S> {
         let mut chart = Self {
             values: take_array::<S>(storage.start(input.lattice.n_cells())),
             storage,
-            live: vec![Live::default(); input.lattice.n_cells()],
+            occupied: vec![Occupied::default(); input.lattice.n_cells()],
             layout,
             scales,
             root: S::ZERO,
@@ -122,14 +122,14 @@ impl<S: Semiring> TypedChart<S> {
         self.root
     }
 
-    /// The value at a place of a cell; what is open is there only where the cell says so.
+    /// The value at a place of a cell; what is open is stored only where the cell is occupied by it.
     pub(crate) fn value(&self, cell: usize, place: usize) -> S::Value {
-        let (layout, live) = (&self.layout, self.live[cell]);
+        let (layout, occupied) = (&self.layout, self.occupied[cell]);
         let is_there = match place {
             _ if place < layout.composite[0].start => true,
-            _ if place < layout.composite[1].start => live.composite[0],
-            _ if place < layout.open.start => live.composite[1],
-            _ => live.open,
+            _ if place < layout.composite[1].start => occupied.composite[0],
+            _ if place < layout.open.start => occupied.composite[1],
+            _ => occupied.open,
         };
         if is_there { self.values[self.storage.start(cell) + place] } else { S::ZERO }
     }
@@ -140,8 +140,8 @@ impl<S: Semiring> TypedChart<S> {
         let storage = self.storage;
         let (done, rest) = self.values.split_at_mut(storage.start(at));
         let target = &mut rest[..storage.len(at)];
-        let mut live = Live::default();
-        // What is open is cleared only where something open appears; `live` tells.
+        let mut occupied = Occupied::default();
+        // What is open is cleared only where something open appears; `occupied` records where.
         target[..self.layout.partial.end].fill(S::ZERO);
         if q - p > 1 {
             let shorter = storage.start(lattice.cell(p, q - 1));
@@ -164,9 +164,9 @@ impl<S: Semiring> TypedChart<S> {
             let (left, right) = (lattice.cell(p, split), lattice.cell(split, q));
             let part = |cell: usize| Part {
                 values: &done[storage.start(cell)..][..storage.len(cell)],
-                live: self.live[cell],
+                occupied: self.occupied[cell],
             };
-            merge.run(part(left), part(right), target, &mut live);
+            merge.run(part(left), part(right), target, &mut occupied);
         }
         if let Some(&join) = input.scores.joins.get(at) {
             let join = S::lift(f64::from(join));
@@ -175,10 +175,10 @@ impl<S: Semiring> TypedChart<S> {
                 target[range.clone()].iter_mut().for_each(|value| *value = S::times(*value, join));
             };
             [&layout.list, &layout.raw, &layout.partial].into_iter().for_each(&mut scale);
-            (0..2).filter(|&side| live.composite[side]).for_each(|side| scale(&layout.composite[side]));
+            (0..2).filter(|&side| occupied.composite[side]).for_each(|side| scale(&layout.composite[side]));
         }
-        merge.finish(target, &mut live);
-        self.live[at] = live;
+        merge.finish(target, &mut occupied);
+        self.occupied[at] = occupied;
     }
 
     fn sum_roots(&self, input: &Input<'_>, rules: &RuleValues<S>) -> S::Value {
@@ -270,7 +270,7 @@ fn within(sources: &[(u16, u16)], start: usize, n: usize) -> &[(u16, u16)] {
 /// What is worth keeping open in a cell, given what comes before and after it.
 #[derive(Clone, Copy)]
 struct Keeps {
-    /// Composites by side of their last function: their argument stands on that side.
+    /// Composites by side of their last function: their argument is on that side.
     composite: [bool; 2],
     /// What another function could be composed with: that takes a place for it and one for the argument.
     open: bool,
@@ -288,7 +288,7 @@ impl Keeps {
 #[derive(Clone, Copy)]
 struct Part<'a, V> {
     values: &'a [V],
-    live: Live,
+    occupied: Occupied,
 }
 
 struct Merge<'a, S: Semiring> {
@@ -304,30 +304,30 @@ impl<S: Semiring> Merge<'_, S> {
         left: Part<'_, S::Value>,
         right: Part<'_, S::Value>,
         target: &mut [S::Value],
-        live: &mut Live,
+        occupied: &mut Occupied,
     ) {
-        if right.live.closed {
+        if right.occupied.closed {
             self.apply(left.values, right.values, Side::Right, target);
-            self.fill(left, right, Side::Right, target, live);
+            self.fill(left, right, Side::Right, target, occupied);
         }
-        if left.live.closed {
+        if left.occupied.closed {
             self.apply(right.values, left.values, Side::Left, target);
-            self.fill(right, left, Side::Left, target, live);
+            self.fill(right, left, Side::Left, target, occupied);
         }
         // A composite takes its argument on the side opposite to its last function.
-        if right.live.composite[Side::Left as usize] && left.live.closed {
+        if right.occupied.composite[Side::Left as usize] && left.occupied.closed {
             self.complete(right.values, left.values, Side::Left, target);
         }
-        if left.live.composite[Side::Right as usize] && right.live.closed {
+        if left.occupied.composite[Side::Right as usize] && right.occupied.closed {
             self.complete(left.values, right.values, Side::Right, target);
         }
-        if self.keeps.composite[Side::Left as usize] && right.live.open {
-            self.compose(left.values, right.values, Side::Right, target, live);
+        if self.keeps.composite[Side::Left as usize] && right.occupied.open {
+            self.compose(left.values, right.values, Side::Right, target, occupied);
         }
-        if self.keeps.composite[Side::Right as usize] && left.live.open {
-            self.compose(right.values, left.values, Side::Left, target, live);
+        if self.keeps.composite[Side::Right as usize] && left.occupied.open {
+            self.compose(right.values, left.values, Side::Left, target, occupied);
         }
-        self.gather(left, right, target, live);
+        self.gather(left, right, target, occupied);
     }
 
     fn add(target: &mut [S::Value], at: usize, value: S::Value) {
@@ -354,7 +354,7 @@ impl<S: Semiring> Merge<'_, S> {
         inner: &[S::Value],
         side: Side,
         target: &mut [S::Value],
-        live: &mut Live,
+        occupied: &mut Occupied,
     ) {
         let grammar = self.grammar;
         let usage = Usage::composed(side);
@@ -364,11 +364,11 @@ impl<S: Semiring> Merge<'_, S> {
         let open = inner[self.layout.open.clone()].as_chunks::<LANES>().0;
         let n_chunks = grammar.n_columns / LANES;
         let composite = &mut target[self.layout.composite[own_side as usize].clone()];
-        if !live.composite[own_side as usize] {
+        if !occupied.composite[own_side as usize] {
             if leaves.iter().all(|&leaf| leaf == S::ZERO) {
                 return;
             }
-            live.composite[own_side as usize] = true;
+            occupied.composite[own_side as usize] = true;
             composite.fill(S::ZERO);
         }
         let composite = composite.as_chunks_mut::<LANES>().0;
@@ -419,7 +419,7 @@ impl<S: Semiring> Merge<'_, S> {
         argument: Part<'_, S::Value>,
         side: Side,
         target: &mut [S::Value],
-        live: &mut Live,
+        occupied: &mut Occupied,
     ) {
         let filling = &argument.values[self.layout.filling.clone()];
         // Fills lie in the order of what they fill: what is not there is passed over at once.
@@ -437,7 +437,7 @@ impl<S: Semiring> Merge<'_, S> {
                     let to = match fill.to {
                         FillResult::Done(ty) => self.layout.raw.start + ty.index(),
                         FillResult::Partial(id) => {
-                            live.partial = true;
+                            occupied.partial = true;
                             self.layout.partial.start + id as usize
                         }
                     };
@@ -447,34 +447,34 @@ impl<S: Semiring> Merge<'_, S> {
         };
         let side = side as usize;
         run(&self.grammar.leaf_fills[side], &function.values[self.layout.function[side].clone()]);
-        if function.live.partial {
+        if function.occupied.partial {
             run(&self.grammar.partial_fills[side], &function.values[self.layout.partial.clone()]);
         }
     }
 
-    /// Rule (5): values join values, and values meet what they are applied to.
+    /// Rule (5): values join values, and are applied to their set.
     fn gather(
         &self,
         left: Part<'_, S::Value>,
         right: Part<'_, S::Value>,
         target: &mut [S::Value],
-        live: &mut Live,
+        occupied: &mut Occupied,
     ) {
         for (id, gathering) in self.grammar.gatherings.iter_enumerated() {
             let at = |range: &Range<usize>| range.start + id.index();
             let rule = |rule: u32| self.rules.rules[rule as usize];
             let accepted =
                 |part: Part<'_, S::Value>| part.values[self.layout.accepted.start + gathering.over as usize];
-            if right.live.list {
+            if right.occupied.list {
                 let list = right.values[at(&self.layout.list)];
                 let element = left.values[at(&self.layout.element)];
                 let longer = S::times(S::times(element, rule(gathering.gather)), list);
-                live.list |= longer != S::ZERO;
+                occupied.list |= longer != S::ZERO;
                 Self::add(target, at(&self.layout.list), longer);
                 let applied = S::times(S::times(list, rule(gathering.apply[0])), accepted(left));
                 Self::add(target, self.layout.raw.start + gathering.result.index(), applied);
             }
-            if left.live.list {
+            if left.occupied.list {
                 let list = left.values[at(&self.layout.list)];
                 let applied = S::times(S::times(list, rule(gathering.apply[1])), accepted(right));
                 Self::add(target, self.layout.raw.start + gathering.result.index(), applied);
@@ -483,7 +483,7 @@ impl<S: Semiring> Merge<'_, S> {
     }
 
     /// What is left to do once all splits are merged: leaves, rule (6), and the sums that longer cells read.
-    fn finish(&self, target: &mut [S::Value], live: &mut Live) {
+    fn finish(&self, target: &mut [S::Value], occupied: &mut Occupied) {
         let (grammar, layout) = (self.grammar, self.layout);
         for ty in 0..grammar.n_types {
             let leaf = target[layout.leaf_closed.start + ty];
@@ -494,7 +494,7 @@ impl<S: Semiring> Merge<'_, S> {
             if let Some(id) = grammar.gathering_of[ty] {
                 Self::add(target, layout.element.start + id.index(), leaf);
                 Self::add(target, layout.list.start + id.index(), leaf);
-                live.list = true;
+                occupied.list = true;
             }
         }
         for (id, gathering) in grammar.gatherings.iter_enumerated() {
@@ -510,7 +510,7 @@ impl<S: Semiring> Merge<'_, S> {
             let value = S::times(sum, self.rules.rules[step.rule as usize]);
             Self::add(target, layout.closed.start + step.result.index(), value);
         }
-        live.closed = target[layout.closed.clone()].iter().any(|&value| value != S::ZERO);
+        occupied.closed = target[layout.closed.clone()].iter().any(|&value| value != S::ZERO);
         for (slot, types) in grammar.accepted.iter().enumerate() {
             target[layout.accepted.start + slot] = Self::sum_types(target, layout.closed.start, types);
         }
@@ -518,7 +518,7 @@ impl<S: Semiring> Merge<'_, S> {
             target[layout.filling.start + set] = Self::sum_types(target, layout.closed.start, types);
         }
         if self.keeps.open && grammar.options.discontinuity != crate::grammar::Discontinuity::None {
-            self.finish_open(target, live);
+            self.finish_open(target, occupied);
         }
     }
 
@@ -527,15 +527,15 @@ impl<S: Semiring> Merge<'_, S> {
     }
 
     /// Everything open, by the slot type that accepts it.
-    fn finish_open(&self, target: &mut [S::Value], live: &mut Live) {
+    fn finish_open(&self, target: &mut [S::Value], occupied: &mut Occupied) {
         let (grammar, layout) = (self.grammar, self.layout);
         let n_chunks = grammar.n_columns / LANES;
         let (before, open) = target.split_at_mut(layout.open.start);
         open.fill(S::ZERO);
         let open = open.as_chunks_mut::<LANES>().0;
         let is_open = grammar.options.discontinuity == crate::grammar::Discontinuity::Open;
-        for side in (0..2).filter(|&side| is_open && live.composite[side]) {
-            live.open = true;
+        for side in (0..2).filter(|&side| is_open && occupied.composite[side]) {
+            occupied.open = true;
             let composite = before[layout.composite[side].clone()].as_chunks::<LANES>().0;
             for &slot in &grammar.composable {
                 let rows = grammar.accepted_rows[slot as usize].iter().map(|&row| (S::ONE, row));
@@ -544,7 +544,7 @@ impl<S: Semiring> Merge<'_, S> {
         }
         let mut add = |value: S::Value, column: u16, result: spanwise_lang::TypeId| {
             if value != S::ZERO {
-                live.open = true;
+                occupied.open = true;
                 for &slot in &grammar.accepting[result.index()] {
                     let to = &mut open[slot as usize * n_chunks + column as usize / LANES]
                         [column as usize % LANES];

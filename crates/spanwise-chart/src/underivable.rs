@@ -13,11 +13,11 @@ pub enum Underivable {
     TooLarge,
     /// An entity that no table lists.
     UnlistedEntity(TermId),
-    /// A constant that no words may say, nor may it be left unsaid.
-    Unsaid(ConstantId),
+    /// A constant that is allowed on no words and cannot be inserted.
+    Unaligned(ConstantId),
     /// A constant occurs more often in the program than in the words.
     Repeated(ConstantId),
-    /// Every constant has words, but they stand in an order that the rules cannot compose.
+    /// Every constant has words, but their order is one that the rules cannot compose.
     Order,
 }
 
@@ -29,7 +29,7 @@ impl Underivable {
             Self::Untypeable(_) => "untypeable",
             Self::TooLarge => "too large",
             Self::UnlistedEntity(_) => "entity in no table",
-            Self::Unsaid(_) => "constant not in the words",
+            Self::Unaligned(_) => "constant not in the words",
             Self::Repeated(_) => "repeated constant",
             Self::Order => "order of the words",
         }
@@ -54,9 +54,9 @@ pub(crate) fn reason(
             None => uses.push((constant, 1)),
         }
     }
-    let is_said = |constant: ConstantId| lattice.leaves().iter().any(|leaf| leaf.constant == constant);
-    if let Some(&(unsaid, _)) = uses.iter().find(|(constant, _)| !is_said(*constant)) {
-        return Underivable::Unsaid(unsaid);
+    let is_allowed = |constant: ConstantId| lattice.leaves().iter().any(|leaf| leaf.constant == constant);
+    if let Some(&(unaligned, _)) = uses.iter().find(|(constant, _)| !is_allowed(*constant)) {
+        return Underivable::Unaligned(unaligned);
     }
     for &(constant, n) in &uses {
         let mut spans: Vec<(u32, u32)> = lattice

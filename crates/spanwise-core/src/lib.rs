@@ -4,7 +4,9 @@
 //! a tensor. Spans are half-open and always count tokens: word-pieces exist only inside an encoder.
 
 mod index;
+mod random;
 mod text;
 
 pub use index::{Idx, IndexVec};
+pub use random::Random;
 pub use text::{Span, Token, Utterance};

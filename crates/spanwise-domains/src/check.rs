@@ -1,7 +1,7 @@
-//! The linter: a domain and examples in, what fits and what does not out.
+//! The linter behind `spanwise check`: whether a domain and a data set fit together.
 //!
-//! A [`Checker`] takes examples one at a time and keeps counts, so a data set of any size can be checked in
-//! little memory. Printing is somebody else's work.
+//! A [`Checker`] takes examples one at a time and keeps counts, so a data set of any size can be checked in little
+//! memory.
 
 use crate::data::Example;
 use crate::exec::Executor;
@@ -10,23 +10,23 @@ use spanwise_lang::lexicon::Source;
 use spanwise_lang::{ConstantId, Domain, Kind, Node, Problem, TermId, Terms};
 use std::collections::BTreeMap;
 
-/// Most failures that are kept with their text if nobody asks for more; the counts go on.
+/// Failures that are kept with their text by default. All of them are counted.
 const MAX_KEPT: usize = 1000;
-/// The kind of a failure that is no example at all.
+/// The kind of a failure for a line that is not an example.
 pub const BAD_LINE: &str = "bad line";
-/// Terms after which the store starts afresh, so that memory stays flat.
+/// Terms after which the store of terms is emptied, to bound memory.
 const MAX_TERMS: usize = 1 << 20;
 
-/// An example that is not as it should be.
+/// An example that does not fit the domain.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failure {
-    /// Where it stands.
+    /// Its file.
     pub file: String,
     /// Its line, from 1.
     pub line: usize,
-    /// What was said.
+    /// Its utterance, empty for a line that is not an example.
     pub utterance: String,
-    /// The program as written.
+    /// Its program, as written.
     pub program: String,
     /// The reason in two or three words, for counting.
     pub kind: &'static str,
@@ -34,13 +34,13 @@ pub struct Failure {
     pub message: String,
 }
 
-/// Occurrences of constants, and how many of them the lexicon finds in the words.
+/// Occurrences of constants, and how many of them have a lexicon match in the utterance.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Coverage {
     /// Occurrences in programs.
     pub uses: usize,
     /// Those with one of the constant's phrases in the utterance.
-    pub said: usize,
+    pub matched: usize,
 }
 
 /// How the data uses one predicate, or all members of one entity class.
@@ -56,7 +56,7 @@ pub struct Usage {
     pub phrases: usize,
 }
 
-/// How answers in the data compare with what the executor says.
+/// How answers in the data compare with the executor's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Answers {
     /// Answers that are equal.
@@ -67,7 +67,7 @@ pub struct Answers {
     pub failed: usize,
 }
 
-/// What the linter found.
+/// The findings of a [`Checker`].
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Report {
     /// Examples seen.
@@ -92,11 +92,23 @@ pub struct Report {
     pub usage: Vec<Usage>,
     /// Constants that no complete program can contain.
     pub unreachable: Vec<String>,
-    /// Answers compared, if an executor was given.
+    /// Comparison of answers, if an executor was given.
     pub answers: Option<Answers>,
 }
 
 /// Checks examples against a domain.
+///
+/// ```
+/// use spanwise_domains::{check::Checker, data::Example, load::load};
+///
+/// let domain = load("scan")?;
+/// let mut checker = Checker::new(&domain, None);
+/// let example = Example { program: Some("i_jmup()".to_owned()), ..Example::new("jump") };
+/// checker.add("train.jsonl", 1, &example);
+/// let report = checker.finish();
+/// assert_eq!((report.typed, report.unknown["i_jmup"]), (0, 1));
+/// # Ok::<(), spanwise_domains::load::LoadError>(())
+/// ```
 pub struct Checker<'a> {
     domain: &'a Domain,
     executor: Option<&'a dyn Executor>,
@@ -108,7 +120,7 @@ pub struct Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
-    /// A checker that has seen nothing yet. With an executor, answers are compared too.
+    /// A checker without examples yet. With an executor, answers are compared too.
     #[must_use]
     pub fn new(domain: &'a Domain, executor: Option<&'a dyn Executor>) -> Self {
         Self {
@@ -129,7 +141,7 @@ impl<'a> Checker<'a> {
         self
     }
 
-    /// Notes a line that is no example.
+    /// Records a line that is not an example.
     pub fn add_bad_line(&mut self, file: &str, line: usize, message: String) {
         let (utterance, program) = (String::new(), String::new());
         let file = file.to_owned();
@@ -143,7 +155,7 @@ impl<'a> Checker<'a> {
         });
     }
 
-    /// Looks at one example.
+    /// Checks one example.
     pub fn add(&mut self, file: &str, line: usize, example: &Example) {
         self.report.examples += 1;
         let Some(text) = &example.program else { return };
@@ -177,7 +189,7 @@ impl<'a> Checker<'a> {
         self.compare_answer(&place, program);
     }
 
-    /// The counts.
+    /// The findings.
     #[must_use]
     pub fn finish(mut self) -> Report {
         let mut phrases = vec![0usize; self.domain.constants().len()];
@@ -220,7 +232,7 @@ impl<'a> Checker<'a> {
         self.report
     }
 
-    /// Counts which constants of a well-typed program the lexicon finds in the words.
+    /// Counts which constants of a well-typed program have a lexicon match in the utterance.
     fn cover(&mut self, utterance: &str, nodes: &[Node]) {
         let matches = self.domain.lexicon().matches(&Utterance::new(utterance));
         for node in nodes {
@@ -228,7 +240,7 @@ impl<'a> Checker<'a> {
                 Node::Constant { constant, .. } => {
                     let coverage = &mut self.uses[constant.index()];
                     coverage.uses += 1;
-                    coverage.said += usize::from(matches.iter().any(|found| found.constant == *constant));
+                    coverage.matched += usize::from(matches.iter().any(|found| found.constant == *constant));
                 }
                 Node::Unlisted { class, .. } => self.unlisted[class.index()].uses += 1,
                 Node::Gather { .. } => {}
@@ -258,7 +270,7 @@ impl<'a> Checker<'a> {
 }
 
 impl Report {
-    /// Counts a failure, and words it if it is among those that are kept.
+    /// Counts a failure, and keeps its text unless enough of them are kept.
     fn fail(&mut self, max_kept: usize, kind: &'static str, failure: impl FnOnce() -> Failure) {
         *self.kinds.entry(kind).or_default() += 1;
         if self.failures.len() < max_kept {
@@ -290,17 +302,17 @@ impl Place<'_> {
 impl Coverage {
     fn merge(&mut self, other: Self) {
         self.uses += other.uses;
-        self.said += other.said;
+        self.matched += other.matched;
     }
 
-    /// Share of occurrences that are said, in percent; `None` where there are none.
+    /// Share of occurrences with a lexicon match, in percent; `None` where there are no occurrences.
     #[must_use]
     pub fn percent(self) -> Option<f64> {
-        (self.uses > 0).then(|| 100.0 * self.said as f64 / self.uses as f64)
+        (self.uses > 0).then(|| 100.0 * self.matched as f64 / self.uses as f64)
     }
 }
 
-/// Phrases written by hand that a constant has beyond two, the most that the paper's setting allows.
+/// Constants with more hand-written phrases than the two that the paper's setting allows, and how many they have.
 #[must_use]
 pub fn over_two_phrases(domain: &Domain) -> Vec<(String, usize)> {
     let mut counts = vec![0usize; domain.constants().len()];
@@ -314,46 +326,38 @@ pub fn over_two_phrases(domain: &Domain) -> Vec<(String, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::load::load;
+    use crate::load::{builtin_names, load};
 
-    fn report(spec: &str, examples: &[(&str, &str)]) -> Report {
-        let domain = load(spec).unwrap();
-        let mut checker = Checker::new(&domain, None);
-        for (at, (utterance, program)) in examples.iter().enumerate() {
-            let example = Example { program: Some((*program).to_owned()), ..Example::new(*utterance) };
-            checker.add("x.jsonl", at + 1, &example);
-        }
-        checker.finish()
-    }
-
+    #[cfg(feature = "geo")]
     #[test]
     fn typing_lexicon_and_unknown_constants_are_counted() {
-        let found = report(
-            "geo",
-            &[
-                ("capital of texas", "answer(capital(loc_2(stateid('texas'))))"),
-                ("the area of the lone star state", "answer(area_1(stateid('texas')))"),
-                ("huh", "answer(foo(all))"),
-                ("huh", "answer(foo("),
-                ("huh", "answer(capital(count(state(all))))"),
-                (
-                    "people of springfield in south dakota",
-                    "answer(population_1(cityid('springfield', 'sd')))",
-                ),
-            ],
-        );
+        let examples = [
+            ("capital of texas", "answer(capital(loc_2(stateid('texas'))))"),
+            ("the area of the lone star state", "answer(area_1(stateid('texas')))"),
+            ("huh", "answer(foo(all))"),
+            ("huh", "answer(foo("),
+            ("huh", "answer(capital(count(state(all))))"),
+            ("people of springfield in south dakota", "answer(population_1(cityid('springfield', 'sd')))"),
+        ];
+        let domain = load("geo").unwrap();
+        let mut checker = Checker::new(&domain, None);
+        for (at, (utterance, program)) in examples.into_iter().enumerate() {
+            let example = Example { program: Some(program.to_owned()), ..Example::new(utterance) };
+            checker.add("x.jsonl", at + 1, &example);
+        }
+        let found = checker.finish();
         assert_eq!((found.examples, found.programs, found.typed), (6, 6, 3));
         assert_eq!(found.unknown.get("foo"), Some(&1));
         let kinds: Vec<_> = found.kinds.iter().map(|(kind, n)| (*kind, *n)).collect();
         assert_eq!(kinds, [("syntax", 1), ("types do not fit", 1), ("unknown constant", 1)]);
-        assert_eq!(found.entities, Coverage { uses: 3, said: 1 });
-        assert_eq!(found.predicates, Coverage { uses: 4, said: 4 });
+        assert_eq!(found.entities, Coverage { uses: 3, matched: 1 });
+        assert_eq!(found.predicates, Coverage { uses: 4, matched: 4 });
         assert_eq!(found.failures[1].line, 4);
     }
 
     #[test]
     fn the_built_in_lexicons_keep_to_two_phrases_per_constant() {
-        for spec in ["geo", "clevr", "scan"] {
+        for spec in builtin_names() {
             assert_eq!(over_two_phrases(&load(spec).unwrap()), [], "{spec}");
         }
     }

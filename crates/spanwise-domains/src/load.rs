@@ -1,4 +1,4 @@
-//! Finds domains: built in by name, or a file with its tables beside it.
+//! Loads domains: built-in ones by name, others from a file with its tables beside it.
 
 use crate::exec;
 use crate::text::{MAX_BYTES, read_text};
@@ -16,11 +16,12 @@ struct Builtin {
 }
 
 const BUILTINS: &[Builtin] = &[
+    #[cfg(feature = "geo")]
     Builtin {
         name: "geo",
         source: include_str!("geo/domain.toml"),
-        annotation: include_str!("geo/annotation.toml"),
-        table: crate::geo::table,
+        annotation: spanwise_geobase::ANNOTATION,
+        table: spanwise_geobase::table,
     },
     Builtin {
         name: "clevr",
@@ -36,7 +37,7 @@ const BUILTINS: &[Builtin] = &[
     },
 ];
 
-/// Why a domain could not be had.
+/// Why a domain could not be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// The file could not be read.
@@ -48,6 +49,12 @@ pub enum LoadError {
         reason: String,
         /// What to try.
         hint: String,
+    },
+    /// The domain is built in, but only with a cargo feature that this build lacks.
+    #[error("the domain {name} is not in this build; {}", missing_feature(.name))]
+    NotInBuild {
+        /// The name.
+        name: String,
     },
     /// The file has no type system of this name.
     #[error("there is no type system `{name}` in {file}; {known}")]
@@ -64,9 +71,25 @@ pub enum LoadError {
     Invalid(#[from] DomainErrors),
 }
 
-/// Names of the built-in domains.
+/// Names of the domains in this build.
 pub fn builtin_names() -> impl Iterator<Item = &'static str> {
     BUILTINS.iter().map(|builtin| builtin.name)
+}
+
+/// Names of the domains in this build, as messages list them: `geo, clevr, scan`.
+#[must_use]
+pub fn builtin_list() -> String {
+    builtin_names().collect::<Vec<_>>().join(", ")
+}
+
+/// Whether `name` is a domain that only builds with the cargo feature of the same name have, and this one does not.
+pub(crate) fn is_left_out(name: &str) -> bool {
+    cfg!(not(feature = "geo")) && name == "geo"
+}
+
+/// How to get a domain that is left out of this build.
+pub(crate) fn missing_feature(name: &str) -> String {
+    format!("build Spanwise with the cargo feature `{name}`, which is on by default (see NOTICE)")
 }
 
 /// The domain that `spec` names: a built-in (`geo`) or a path to a domain file, either with a type system
@@ -78,7 +101,7 @@ pub fn load(spec: &str) -> Result<Domain, LoadError> {
     Spec::parse(spec).load()
 }
 
-/// What names a domain: a built-in or a file, and one of its type systems.
+/// The name of a built-in domain or the path of a domain file, with an optional type system.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Spec<'a> {
     name: &'a str,
@@ -86,11 +109,12 @@ pub struct Spec<'a> {
 }
 
 impl<'a> Spec<'a> {
-    /// Reads `name` or `name@system`. An `@` may also be part of a path: what stands before it must be a
-    /// domain, or the whole text is the path.
+    /// Reads `name` or `name@system`. An `@` may also be part of a path: unless the part before it is a domain, the
+    /// whole text is the path.
     #[must_use]
     pub fn parse(text: &'a str) -> Self {
-        let is_there = |name: &str| find_builtin(name).is_some() || Path::new(name).exists();
+        let is_there =
+            |name: &str| find_builtin(name).is_some() || is_left_out(name) || Path::new(name).exists();
         match text.rsplit_once('@') {
             Some((name, system))
                 if !system.contains(std::path::is_separator) && !is_there(text) && is_there(name) =>
@@ -101,7 +125,7 @@ impl<'a> Spec<'a> {
         }
     }
 
-    /// The folder of the domain file, where its executor runs.
+    /// The directory of the domain file, in which its executor runs.
     #[must_use]
     pub fn directory(&self) -> Option<&'a Path> {
         Path::new(self.name).parent().filter(|path| !path.as_os_str().is_empty())
@@ -118,6 +142,9 @@ impl<'a> Spec<'a> {
             return self.compile(builtin.source, &format!("{name}.toml (built in)"), &tables);
         }
         let path = Path::new(name);
+        if is_left_out(name) && !path.is_file() {
+            return Err(LoadError::NotInBuild { name: name.to_owned() });
+        }
         let source = read_text(path, MAX_BYTES).map_err(|reason| LoadError::Unreadable {
             path: name.to_owned(),
             reason: reason.to_string(),
@@ -127,8 +154,7 @@ impl<'a> Spec<'a> {
         self.compile(&source, name, &tables)
     }
 
-    /// The phrases for annotation that come with the domain, which this spec names: those of a built-in, or else the
-    /// domain's own lexicon.
+    /// The phrases for annotation of the domain that this spec names: those of a built-in domain, or else the lexicon.
     ///
     /// # Errors
     /// Everything that is wrong with the phrases.
@@ -142,7 +168,7 @@ impl<'a> Spec<'a> {
         }
     }
 
-    /// The file of those phrases, where the domain is built in.
+    /// The annotation file of a built-in domain.
     #[must_use]
     pub fn annotation_source(&self) -> Option<&'static str> {
         find_builtin(self.name).map(|builtin| builtin.annotation)
@@ -202,10 +228,9 @@ fn missing_hint(spec: &str) -> String {
         return String::new();
     }
     let name = spec.split_once('@').map_or(spec, |(name, _)| name);
-    let names: Vec<_> = builtin_names().collect();
-    match spanwise_lang::diag::closest(name, names.iter().copied()) {
+    match spanwise_lang::diag::closest(name, builtin_names()) {
         Some(near) => format!(" (did you mean the built-in domain `{near}`?)"),
-        None => format!(" (built-in domains are {})", names.join(", ")),
+        None => format!(" (built-in domains are {})", builtin_list()),
     }
 }
 
@@ -343,6 +368,21 @@ mod tests {
         assert_eq!(tsv("t", "a\tb\nx\n").unwrap_err(), "table `t`, line 2: expected 2 cells, found 1");
         assert!(tsv("t", "a\ta\n").unwrap_err().contains("different"));
         assert!(tsv("t", "\n").unwrap_err().contains("empty"));
+    }
+
+    #[cfg(not(feature = "geo"))]
+    #[test]
+    fn a_domain_that_is_left_out_of_the_build_is_named_with_the_feature() {
+        for spec in ["geo", "geo@paper"] {
+            let message = load(spec).unwrap_err().to_string();
+            assert!(message.contains("the domain geo is not in this build; "), "{message}");
+            assert!(message.contains("cargo feature `geo`"), "{message}");
+        }
+        let source = "name = 'd'\ntypes = ['A']\nroot.types = ['A']\nexecutor = { builtin = 'geo' }\n";
+        let domain = Domain::load(source, "d.toml", None, &FileTables { directory: PathBuf::new() }).unwrap();
+        let message = exec::check(domain.executor()).unwrap_err();
+        assert!(message.contains("the executor geo is not in this build; "), "{message}");
+        assert_eq!(builtin_list(), "clevr, scan");
     }
 
     #[test]

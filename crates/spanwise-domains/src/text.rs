@@ -1,13 +1,13 @@
-//! Text files as a whole: read in one place, so that every input is treated alike.
+//! Reads whole text files with a bound on their size.
 
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-/// Most bytes of a domain file or a table, and of anything that has no size of its own: a device never ends.
+/// Most bytes of a domain file or a table. Without a bound, reading a device might never end.
 pub const MAX_BYTES: u64 = 64 << 20;
 
-/// Why a text could not be read. Messages leave it to others to name the file.
+/// Why a text could not be read. The messages do not name the file; callers do.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TextError {
     /// The file cannot be opened or read.

@@ -16,10 +16,10 @@ use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 use spanwise_core::Utterance;
 use spanwise_domains::data::Example;
+use spanwise_model::Model;
 use spanwise_model::confidence::{
     Calibration, Confidence, Novel, Novelty, Scale, distance, log_odds, nearest, normalize, sigmoid,
 };
-use spanwise_model::{Model, Parser};
 use spanwise_nn::Pieces;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -66,13 +66,13 @@ pub struct Fitted {
     pub ece_of_posteriors: Option<f64>,
 }
 
-/// Fits the confidence of a parser. Without training utterances, what it knows of novelty stays as it is; without dev
+/// Fits the confidence of a model. Without training utterances, what it knows of novelty stays as it is; without dev
 /// examples, posteriors do.
 ///
 /// Cost: a pass over dev, and one of the network over at most `MAX_UTTERANCES` training utterances.
 #[must_use]
-pub fn fit(parser: &Parser, judge: &Judge<'_>, train: &[Utterance], dev: &[Example]) -> Fitted {
-    let judged = evaluate_with(parser, judge, dev, &|_| {}, &|_, _, outcome| {
+pub fn fit(model: &Model, judge: &Judge<'_>, train: &[Utterance], dev: &[Example]) -> Fitted {
+    let judged = evaluate_with(model, judge, dev, &|_| {}, &|_, _, outcome| {
         outcome.parse().map(|parse| parse.posterior)
     });
     let points: Vec<(f64, bool)> =
@@ -80,10 +80,10 @@ pub fn fit(parser: &Parser, judge: &Judge<'_>, train: &[Utterance], dev: &[Examp
     let all = judged.iter().filter_map(|(one, posterior)| Some((posterior.unwrap_or(0.0), one.is_right()?)));
     let ece_of_posteriors = Bins::new(all).ece();
     let novelty = if train.is_empty() {
-        parser.model().confidence.novelty.clone()
+        model.confidence.novelty.clone()
     } else {
         let dev: Vec<Utterance> = dev.iter().map(|example| Utterance::new(&*example.utterance)).collect();
-        novelty(parser.model(), train, &dev)
+        novelty(model, train, &dev)
     };
     Fitted { confidence: Confidence { calibration: fit_curve(&points), novelty }, ece_of_posteriors }
 }
@@ -162,7 +162,7 @@ struct Word {
 pub fn novelty(model: &Model, train: &[Utterance], dev: &[Utterance]) -> Option<Novelty> {
     let chosen = choose(model, train);
     let vectors = word_vectors(model, &chosen);
-    let width = model.network.encoder().hidden;
+    let width = model.family.encoder().hidden;
     let mut words: Vec<Word> = Vec::new();
     for (owner, (utterance, vectors)) in chosen.iter().zip(&vectors).enumerate() {
         for (vector, is_name) in vectors.chunks_exact(width).zip(model.is_name(utterance)) {
@@ -242,8 +242,8 @@ fn without_names(model: &Model, utterance: &Utterance) -> Vec<Option<String>> {
 
 /// The encoder's vectors of the words of each utterance; none for one that is empty or too long.
 fn word_vectors(model: &Model, utterances: &[Utterance]) -> Vec<Vec<f32>> {
-    let limit = model.network.encoder().max_pieces();
-    let pieces: Vec<Pieces> = utterances.iter().map(|text| model.tokenizer.encode(text)).collect();
+    let limit = model.family.encoder().max_pieces();
+    let pieces: Vec<Pieces> = utterances.iter().map(|text| model.family.tokenizer().encode(text)).collect();
     let fits = |pieces: &Pieces| !pieces.words.is_empty() && pieces.ids.len() <= limit;
     let mut order: Vec<usize> = (0..pieces.len()).filter(|&at| fits(&pieces[at])).collect();
     order.sort_by_key(|&at| (pieces[at].ids.len(), at));
@@ -251,7 +251,7 @@ fn word_vectors(model: &Model, utterances: &[Utterance]) -> Vec<Vec<f32>> {
         .par_chunks(32)
         .flat_map_iter(|batch| {
             let inputs: Vec<&Pieces> = batch.iter().map(|&at| &pieces[at]).collect();
-            batch.iter().copied().zip(model.network.word_vectors(&inputs)).collect::<Vec<_>>()
+            batch.iter().copied().zip(model.family.word_vectors(&inputs)).collect::<Vec<_>>()
         })
         .collect();
     let mut vectors = vec![Vec::new(); utterances.len()];

@@ -10,7 +10,8 @@ use spanwise_chart::gold::{GoldChart, Joins};
 use spanwise_core::Utterance;
 use spanwise_domains::data::Example;
 use spanwise_lang::{TermId, Terms};
-use spanwise_model::{Details, Model, Outcome, Parser, Prepared};
+use spanwise_model::span_model::Prepared;
+use spanwise_model::{Details, Model, Outcome, SpanModel};
 
 /// Utterances that go through the network together.
 pub const BATCH: usize = 32;
@@ -20,17 +21,17 @@ pub const BATCH: usize = 32;
 /// Utterances of similar length share a batch, batches run in parallel. Cost: one pass of the network, one typed chart and a
 /// few gold charts an example.
 pub fn evaluate(
-    parser: &Parser,
+    model: &Model,
     judge: &Judge<'_>,
     examples: &[Example],
     progress: &(dyn Fn(usize) + Sync),
 ) -> Vec<Judged> {
-    evaluate_with(parser, judge, examples, progress, &|_, _, _| ()).into_iter().map(|(one, ())| one).collect()
+    evaluate_with(model, judge, examples, progress, &|_, _, _| ()).into_iter().map(|(one, ())| one).collect()
 }
 
 /// The same, and keeps what `keep` makes of each parse, so that nothing need be parsed twice.
 pub fn evaluate_with<T: Send>(
-    parser: &Parser,
+    model: &Model,
     judge: &Judge<'_>,
     examples: &[Example],
     progress: &(dyn Fn(usize) + Sync),
@@ -38,7 +39,7 @@ pub fn evaluate_with<T: Send>(
 ) -> Vec<(Judged, T)> {
     // A grammar of its own is worth building only where there are trees to compare.
     let has_trees = examples.iter().any(|example| example.gold_spans.is_some());
-    let one_tree = has_trees.then(|| OneTree::new(&parser.model().domain));
+    let one_tree = has_trees.then(|| OneTree::new(&model.domain));
     let mut order: Vec<usize> = (0..examples.len()).collect();
     order.sort_by_key(|&at| (examples[at].utterance.split_whitespace().count(), at));
     let mut judged: Vec<(usize, (Judged, T))> = order
@@ -48,9 +49,9 @@ pub fn evaluate_with<T: Send>(
             |judge, batch| {
                 let utterances =
                     batch.iter().map(|&at| Utterance::new(examples[at].utterance.as_str())).collect();
-                let outcomes = parser.parse_batch(utterances, Details::default());
+                let outcomes = model.parse_batch(utterances, Details::default());
                 let mut one = |(&at, outcome): (&usize, Outcome)| {
-                    let judged = judge_one(parser, judge, one_tree.as_ref(), &examples[at], &outcome);
+                    let judged = judge_one(model, judge, one_tree.as_ref(), &examples[at], &outcome);
                     (at, (judged, keep(&examples[at], &judged, &outcome)))
                 };
                 let judged: Vec<_> = batch.iter().zip(outcomes).map(&mut one).collect();
@@ -65,27 +66,30 @@ pub fn evaluate_with<T: Send>(
 }
 
 fn judge_one(
-    parser: &Parser,
+    model: &Model,
     judge: &mut Judge<'_>,
     one_tree: Option<&OneTree<'_>>,
     example: &Example,
     outcome: &Outcome,
 ) -> Judged {
-    let model = parser.model();
     let utterance = outcome.utterance();
-    let tokenizer = judge.pieces().unwrap_or(&model.tokenizer);
+    let tokenizer = judge.pieces().unwrap_or(model.family.tokenizer());
     let pieces = example.gold_spans.as_ref().and_then(|_| pieces_per_word(tokenizer, utterance));
     let gold = gold_tree(example, pieces.as_deref(), utterance.len());
     let prediction = outcome.parse().map(|parse| Prediction {
         terms: &parse.terms,
         program: parse.program,
         probability: parse.probability,
-        tree: gold.as_ref().map(|_| &parse.tree),
+        tree: gold.as_ref().and(parse.tree.as_ref()),
     });
-    let chart = Charted::new(parser, example, utterance);
-    let covered = chart.as_ref().is_some_and(Charted::is_derivable);
+    let chart = Charted::new(model, example, utterance);
+    // A family without a grammar can write any program.
+    let covered = match model.family.span_model() {
+        Some(_) => chart.as_ref().is_some_and(Charted::is_derivable),
+        None => true,
+    };
     let judged = judge.judge(example, covered, prediction.as_ref(), gold.as_ref());
-    let tree = outcome.parse().map(|parse| &parse.tree);
+    let tree = outcome.parse().and_then(|parse| parse.tree.as_ref());
     let tree_any = match (judged.exact, tree) {
         (Some(true), Some(tree)) => Some(tree_any::right(&model.domain, tree)),
         _ if covered => chart.as_ref().and_then(|chart| chart.nearest(tree)),
@@ -98,32 +102,34 @@ fn judge_one(
     Judged { tree_any, one_tree, ..judged }
 }
 
-/// An example whose program can be read, in the model's terms.
+/// An example whose program can be read, over the model's lattice of its utterance.
 struct Charted<'a> {
-    model: &'a Model,
+    spans: &'a SpanModel,
     terms: Terms,
     program: TermId,
     prepared: Prepared,
 }
 
 impl<'a> Charted<'a> {
-    fn new(parser: &'a Parser, example: &Example, utterance: &Utterance) -> Option<Self> {
-        let model = parser.model();
+    /// `None` for a family without a grammar, too.
+    fn new(model: &'a Model, example: &Example, utterance: &Utterance) -> Option<Self> {
+        let spans = model.family.span_model()?;
         let mut terms = model.domain.new_terms();
         let program = terms.parse(example.program.as_deref()?).ok()?;
-        let prepared = model.prepare(utterance.clone()).ok()?;
-        Some(Self { model, terms, program, prepared })
+        let prepared = spans.prepare(utterance.clone()).ok()?;
+        Some(Self { spans, terms, program, prepared })
     }
 
     /// Whether the model's chart can derive the program.
     fn is_derivable(&self) -> bool {
-        let (domain, grammar, lattice) = (&self.model.domain, &self.model.grammar, &self.prepared.lattice);
-        GoldChart::new(domain, grammar, lattice, &self.terms, self.program, Joins::None).is_ok()
+        let SpanModel { domain, grammar, .. } = self.spans;
+        GoldChart::new(domain, grammar, &self.prepared.lattice, &self.terms, self.program, Joins::None)
+            .is_ok()
     }
 
-    /// A tree that does not give the program, against the nearest one that does.
+    /// A tree that does not yield the program, against the nearest one that does.
     fn nearest(&self, tree: Option<&SpanTree>) -> Option<TreeCounts> {
-        let (domain, grammar, lattice) = (&self.model.domain, &self.model.grammar, &self.prepared.lattice);
-        tree_any::nearest(domain, grammar, lattice, (&self.terms, self.program), tree)
+        let SpanModel { domain, grammar, .. } = self.spans;
+        tree_any::nearest(domain, grammar, &self.prepared.lattice, (&self.terms, self.program), tree)
     }
 }

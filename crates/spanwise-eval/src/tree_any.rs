@@ -1,14 +1,14 @@
 //! Tree F1 that accepts any tree: predictions against the nearest tree that yields the gold program.
 //!
-//! A gold tree is one of many: words without meaning can be joined here or there, and values of a list in several ways.
+//! A gold tree is one of many: null words can be joined in several places, and values of a list in several ways.
 //! What counts for a right answer is the program, so a prediction with the gold program has its own tree as
 //! reference and all of its spans match. For any other prediction the reference is taken from the model's own gold
 //! chart: of all trees that yield the gold program the one with the most labelled spans in common, and of these one
 //! with the fewest spans. Both are sums over the parts of a tree, so the reference is a best derivation.
 //!
 //! Spans are those of [`crate::tree_f1`], with one difference: trees on both sides come from the same chart, so they are
-//! compared in its normal form and no join is turned. Words without meaning and functions that wait for their
-//! argument together have no span. Nothing here knows data files.
+//! compared in its normal form and no join is turned. Null words and functions that are composed before they have
+//! their argument have no span.
 
 use crate::tree_f1::TreeCounts;
 use hashbrown::HashSet;
@@ -22,7 +22,7 @@ use spanwise_lang::{ConstantId, Domain, TermId, Terms};
 /// What a span is called: a constant, or `None` for a join.
 type Labelled = (Span, Option<ConstantId>);
 
-/// One common span is worth more than any number of spans that are not: a tree has at most three for each of
+/// The weight of a common span, higher than that of any number of other spans: a tree has at most three for each of
 /// [`spanwise_chart::gold::MAX_NODES`] constants (its own, one with the words behind it, one join), and the sum of all
 /// stays exact in single precision.
 const COMMON: f32 = 2048.0;

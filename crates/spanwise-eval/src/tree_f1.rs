@@ -1,4 +1,4 @@
-//! Predicted trees against gold trees: labelled spans, as in Table 3 of the paper.
+//! Tree F1: labelled spans of predicted trees against gold trees, as in Table 3 of the paper.
 //!
 //! A tree is a map from spans to labels. A label is the name of a constant, or [`Label::Join`] (`span` in
 //! data files). Spans count words and are half-open; gold spans that come as inclusive ranges of word-pieces
@@ -6,15 +6,15 @@
 //!
 //! Both sides follow the conventions of the gold trees:
 //!
-//! * Words without meaning have no span. The ones after a constant are joined to it: `river ?` is a `river`
+//! * Null words have no span. The ones after a constant are joined to it: `river ?` is a `river`
 //!   on the first word and a join over both. The ones before the first constant are joined to all the rest.
 //! * A function with some of its arguments is a join (`rivers not` under `rivers not in texas`), but a
 //!   composition is none: where functions compose before their argument comes, all parts are joined at once,
 //!   and the span over the functions alone does not count.
 //! * Arguments on both sides of a function are joined in the order of its slots: `rivers not in texas` is
-//!   `rivers not` with the rest, as `exclude` wants the rivers first. Where charts have another normal form,
+//!   `rivers not` with the rest, as the first slot of `exclude` takes the rivers. Where charts have another normal form,
 //!   the tree is turned.
-//! * Constants that no word says have no span. In CLEVR that includes `filter`, `relate` and `scene`.
+//! * Constants that no word is aligned to have no span. In CLEVR that includes `filter`, `relate` and `scene`.
 //! * Entities are called `stateid#'new york'`; what is left open (`_`) is not part of the name.
 //! * One label per span. Where the data has two, the later one counts, as for the authors; but what is a part
 //!   of a word (`cube` in `cubes`) wins over the join of its parts.
@@ -107,7 +107,7 @@ pub fn predicted_tree(domain: &Domain, tree: &SpanTree) -> LabelledSpans {
     spans
 }
 
-/// Which constants stand on which words in the gold tree of an example, from left to right.
+/// The leaves of the gold tree of an example, from left to right: spans and the constants aligned to them.
 ///
 /// A gold chart over just these leaves holds the derivations that agree with the tree on every constant.
 /// `None` when there is no tree or it is no basis for training: a label that the domain does not have, or
@@ -134,10 +134,10 @@ pub fn gold_leaves(
         leaves.push((without_marks(utterance, span), constant));
     }
     leaves.sort_unstable();
-    says_program(domain, example, &leaves).then_some(leaves)
+    covers_program(domain, example, &leaves).then_some(leaves)
 }
 
-/// Tells whether a gold tree is the only one.
+/// Checks whether a gold tree is the only one with its leaves.
 #[derive(Clone, Debug)]
 pub struct OneTree<'a> {
     domain: &'a Domain,
@@ -196,7 +196,7 @@ struct Part {
 }
 
 impl Part {
-    /// Whether it joins functions only, which wait for their argument together.
+    /// Whether it joins functions only, which are composed before they have their argument.
     fn is_composition(&self, parts: &[Self]) -> bool {
         !self.children.is_empty() && self.children.iter().all(|&child| !parts[child].open_slots.is_empty())
     }
@@ -252,9 +252,9 @@ fn without_marks(utterance: &Utterance, mut span: Span) -> Span {
     span
 }
 
-/// Whether leaves are the constants of the example's program, apart from those that may go without saying.
-/// Nothing is asked of examples without a program.
-fn says_program(domain: &Domain, example: &Example, leaves: &[(Span, ConstantId)]) -> bool {
+/// Whether leaves are the constants of the example's program, apart from those that can be inserted. True for examples
+/// without a program.
+fn covers_program(domain: &Domain, example: &Example, leaves: &[(Span, ConstantId)]) -> bool {
     let Some(text) = &example.program else { return true };
     let mut terms = domain.new_terms();
     let Some(analysis) = terms.parse(text).ok().and_then(|program| domain.analyze(&terms, program).ok())

@@ -105,42 +105,25 @@ pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     // With so many names there is a close one for anything, and looking at all of them for each of many
     // mistakes would take minutes.
     const MOST: usize = 2_000;
-    let word: Vec<char> = word.chars().take(LONGEST).collect();
-    let limit = (word.len() / 3).max(1).min(word.len().saturating_sub(1));
+    let word: String = word.chars().take(LONGEST).map(|ch| ch.to_ascii_lowercase()).collect();
+    let n_chars = word.chars().count();
+    let limit = (n_chars / 3).max(1).min(n_chars.saturating_sub(1));
     let mut best: Option<(usize, &str)> = None;
     for (n, candidate) in candidates.into_iter().enumerate() {
         if n == MOST {
             return None;
         }
         // Names whose lengths differ by more than the limit are further apart than it.
-        if candidate.len() > LONGEST || candidate.chars().count().abs_diff(word.len()) > limit {
+        if candidate.len() > LONGEST || candidate.chars().count().abs_diff(n_chars) > limit {
             continue;
         }
-        let distance = edit_distance(&word, candidate);
+        // Insertions, deletions, replacements and swaps of neighbours, whatever the case of the letters.
+        let distance = strsim::osa_distance(&word, &candidate.to_ascii_lowercase());
         if distance <= limit && best.is_none_or(|(least, _)| distance < least) {
             best = Some((distance, candidate));
         }
     }
     best.map(|(_, candidate)| candidate)
-}
-
-/// Insertions, deletions, replacements and swaps of neighbours, whatever the case of the letters.
-fn edit_distance(a: &[char], b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let same = |i: usize, j: usize| a[i].eq_ignore_ascii_case(&b[j]);
-    let mut rows: [Vec<usize>; 3] = [vec![0; b.len() + 1], vec![0; b.len() + 1], (0..=b.len()).collect()];
-    for i in 0..a.len() {
-        rows.rotate_left(1);
-        let [before, last, row] = &mut rows;
-        row[0] = i + 1;
-        for j in 0..b.len() {
-            row[j + 1] = (last[j] + usize::from(!same(i, j))).min(row[j] + 1).min(last[j + 1] + 1);
-            if i > 0 && j > 0 && same(i, j - 1) && same(i - 1, j) {
-                row[j + 1] = row[j + 1].min(before[j - 1] + 1);
-            }
-        }
-    }
-    rows[2][b.len()]
 }
 
 #[cfg(test)]

@@ -1,124 +1,90 @@
-//! A model on disk: `model.json`, `weights.safetensors`, `tokenizer.json`.
+//! A model on disk: `model.json`, and the files that it names with their hashes.
 //!
-//! The directory is complete: the domain file and its tables are inside `model.json`. It is written to a directory
-//! beside it first and then moved, so that a crash leaves either the old model or the new one.
+//! `model.json` is the manifest. It holds the domain file with its tables, the hyper-parameters and the confidence of the
+//! model, and names the weights, the tokenizer and the files of the executor. Those are written first, under new names;
+//! `model.json` is replaced last, by a rename. So a crash at any point leaves the old model or the new one, and a reader
+//! never sees a mixture.
+
+mod error;
+mod executor;
+mod files;
+
+pub use error::ModelError;
+pub(crate) use executor::{ExecutorFiles, executor_files};
 
 use crate::confidence::{Calibration, Confidence, Novelty, Scale};
-use crate::labels::Labels;
+use crate::families::Settings;
+use crate::family::Stored;
 use crate::model::Model;
-use crate::settings::Settings;
+use executor::StoredExecutor;
+use files::{FileEntry, data_error, file_error, remove_unused, write_named};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use spanwise_domains::data::write_atomic;
 use spanwise_lang::Domain;
 use spanwise_lang::domain::{Table, TableSource};
-use spanwise_nn::pretrained::{EncoderConfig, Weights, WeightsError, write_safetensors};
-use spanwise_nn::tokenizer::TokenizerError;
-use spanwise_nn::{HeadConfig, Network, Tokenizer};
+use spanwise_nn::Tokenizer;
+use spanwise_nn::pretrained::{Weights, WeightsError, write_safetensors};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
-/// The version of the format that is written. All versions up to it can be read. Version 2 added `confidence`.
-pub const FORMAT_VERSION: u32 = 2;
+/// The version of the format that is written. All versions up to it can be read. Version 2 added `confidence`; version 3
+/// made `model.json` a manifest with `files`, and put what restores a family under `family` and `state`.
+pub const FORMAT_VERSION: u32 = 3;
 
-/// Why a model cannot be read or written.
-#[derive(Debug, thiserror::Error)]
-pub enum ModelError {
-    /// A file that cannot be read or written.
-    #[error("{path}: {reason}")]
-    File {
-        /// The file.
-        path: String,
-        /// Why not.
-        reason: String,
-    },
-    /// There is no model.
-    #[error(
-        "{path} is not a model directory: it has no model.json; train one with `spanwise train .. --out {path}`"
-    )]
-    Missing {
-        /// The directory.
-        path: String,
-    },
-    /// `model.json` is not what it should be.
-    #[error("{path}: {reason}; the file is damaged or not a model of this program")]
-    Damaged {
-        /// The file.
-        path: String,
-        /// What is wrong.
-        reason: String,
-    },
-    /// The model was written by a newer program.
-    #[error("{path} has format version {found}, this program reads up to {FORMAT_VERSION}; update spanwise")]
-    Version {
-        /// The file.
-        path: String,
-        /// Its version.
-        found: u64,
-    },
-    /// The domain inside the model cannot be loaded.
-    #[error("the domain inside {path} does not load: {reason}")]
-    Domain {
-        /// The file.
-        path: String,
-        /// What is wrong.
-        reason: String,
-    },
-    /// The weights were trained for other constants.
-    #[error(
-        "{path}: the weights were trained for other constants than its domain has now ({reason}); train again"
-    )]
-    Changed {
-        /// The file.
-        path: String,
-        /// The first difference.
-        reason: String,
-    },
-    /// The weights do not fit.
-    #[error(transparent)]
-    Weights(#[from] WeightsError),
-    /// The tokenizer cannot be read.
-    #[error(transparent)]
-    Tokenizer(#[from] TokenizerError),
-    /// The executor of the domain cannot be opened.
-    #[error("the executor of the model's domain cannot be used: {reason}")]
-    Executor {
-        /// Why not.
-        reason: String,
-    },
-}
+const FORMAT: &str = "spanwise-model";
+const MANIFEST: &str = "model.json";
 
+/// How often a directory is read again that changes while it is read.
+const MAX_TRIES: usize = 5;
+
+/// `model.json`.
 #[derive(Serialize, Deserialize)]
-struct Written {
+struct Manifest {
     format: String,
     version: u32,
-    domain: WrittenDomain,
+    files: Files,
+    domain: StoredDomain,
     settings: Settings,
-    encoder: EncoderConfig,
-    head: HeadConfig,
-    labels: Vec<String>,
-    rare: Vec<String>,
-    n_rules: usize,
-    /// How far answers can be trusted; models of version 1 do not say.
+    /// What restores the family, in its own format.
+    state: Value,
     #[serde(default)]
-    confidence: WrittenConfidence,
-    /// How the model was trained, for people.
+    confidence: StoredConfidence,
+    /// How the model was trained, for people and for the page.
     #[serde(default)]
     training: Value,
 }
 
-#[derive(Serialize, Deserialize, Default)]
-#[serde(deny_unknown_fields)]
-struct WrittenConfidence {
-    calibration: Calibration,
-    novelty: Option<WrittenNovelty>,
-}
-
-/// The prototypes themselves are beside the weights.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WrittenNovelty {
+struct Files {
+    weights: FileEntry,
+    tokenizer: FileEntry,
+    #[serde(default)]
+    executor: StoredExecutor,
+}
+
+impl Files {
+    fn all(&self) -> Vec<FileEntry> {
+        let executor = self.executor.0.values().cloned();
+        [self.weights.clone(), self.tokenizer.clone()].into_iter().chain(executor).collect()
+    }
+}
+
+#[derive(Serialize, Deserialize, Default)]
+#[serde(deny_unknown_fields)]
+struct StoredConfidence {
+    calibration: Calibration,
+    novelty: Option<StoredNovelty>,
+}
+
+/// Novelty without its prototypes, which are among the weights.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StoredNovelty {
     n_prototypes: usize,
     scale: Scale,
     vocabulary: BTreeSet<String>,
@@ -127,9 +93,9 @@ struct WrittenNovelty {
 /// The tensor of the prototypes.
 const PROTOTYPES: &str = "confidence.prototypes";
 
-impl WrittenConfidence {
+impl StoredConfidence {
     fn new(confidence: &Confidence) -> Self {
-        let novelty = confidence.novelty.as_ref().map(|novelty| WrittenNovelty {
+        let novelty = confidence.novelty.as_ref().map(|novelty| StoredNovelty {
             n_prototypes: novelty.prototypes.len() / novelty.width.max(1),
             scale: novelty.scale,
             vocabulary: novelty.vocabulary.clone(),
@@ -154,7 +120,7 @@ impl WrittenConfidence {
     fn read(self, weights: &mut Weights, width: usize) -> Result<Confidence, WeightsError> {
         let novelty = match self.novelty {
             None => None,
-            Some(WrittenNovelty { n_prototypes, scale, vocabulary }) => {
+            Some(StoredNovelty { n_prototypes, scale, vocabulary }) => {
                 let prototypes = weights.take(PROTOTYPES, &[n_prototypes, width])?;
                 Some(Novelty { width, prototypes, scale, vocabulary })
             }
@@ -164,76 +130,89 @@ impl WrittenConfidence {
 }
 
 #[derive(Serialize, Deserialize)]
-struct WrittenDomain {
+struct StoredDomain {
     name: String,
     type_system: Option<String>,
     source: String,
-    tables: Vec<WrittenTable>,
+    tables: Vec<StoredTable>,
 }
 
 #[derive(Serialize, Deserialize)]
-struct WrittenTable {
+struct StoredTable {
     path: String,
     columns: Vec<String>,
     rows: Vec<(usize, Vec<String>)>,
 }
 
-const FORMAT: &str = "spanwise-model";
+impl StoredDomain {
+    fn new(domain: &Domain) -> Self {
+        let table = |(path, table): &(String, Table)| StoredTable {
+            path: path.clone(),
+            columns: table.columns.clone(),
+            rows: table.rows.clone(),
+        };
+        Self {
+            name: domain.name().to_owned(),
+            type_system: domain.type_system().map(str::to_owned),
+            source: domain.source().to_owned(),
+            tables: domain.tables().iter().map(table).collect(),
+        }
+    }
 
-struct Inlined<'a>(&'a [WrittenTable]);
+    fn load(&self, manifest: &str) -> Result<Domain, ModelError> {
+        let file = format!("{} (in {manifest})", self.name);
+        Domain::load(&self.source, &file, self.type_system.as_deref(), self)
+            .map_err(|errors| ModelError::Domain { path: manifest.to_owned(), reason: errors.to_string() })
+    }
+}
 
-impl TableSource for Inlined<'_> {
+impl TableSource for StoredDomain {
     fn read(&self, path: &str) -> Result<Table, String> {
-        let found = self.0.iter().find(|table| table.path == path);
+        let found = self.tables.iter().find(|table| table.path == path);
         let found = found.ok_or_else(|| format!("the model has no table `{path}`"))?;
         Ok(Table { columns: found.columns.clone(), rows: found.rows.clone() })
     }
 }
 
-fn file_error(path: &Path) -> impl Fn(std::io::Error) -> ModelError + '_ {
-    move |error| ModelError::File { path: path.display().to_string(), reason: error.to_string() }
-}
-
 impl Model {
-    /// Writes the model into a directory, replacing a model that is there. `training` is kept for people to read.
+    /// Writes the model into a directory, replacing a model that is there. The executor's files are part of it.
     ///
     /// # Errors
     /// A file that cannot be written; a model that was there before then still is.
-    pub fn save(&self, directory: &Path, training: Value) -> Result<(), ModelError> {
-        let tables = self.domain.tables().iter();
-        let written = Written {
+    pub fn save(&self, directory: &Path) -> Result<(), ModelError> {
+        fs::create_dir_all(directory).map_err(|error| file_error(directory, &error))?;
+        let before = read_manifest(directory).ok().and_then(|(_, manifest)| manifest.ok());
+        let tokenizer = self.family.tokenizer().to_bytes();
+        let files = Files {
+            weights: write_named(directory, "weights", ".safetensors", |out| self.write_weights(out))?,
+            tokenizer: write_named(directory, "tokenizer", ".json", |out| out.write_all(&tokenizer))?,
+            executor: StoredExecutor::write(&self.executor_files, directory)?,
+        };
+        let all = files.all();
+        let manifest = Manifest {
             format: FORMAT.to_owned(),
             version: FORMAT_VERSION,
-            domain: WrittenDomain {
-                name: self.domain.name().to_owned(),
-                type_system: self.domain.type_system().map(str::to_owned),
-                source: self.domain.source().to_owned(),
-                tables: tables
-                    .map(|(path, table)| WrittenTable {
-                        path: path.clone(),
-                        columns: table.columns.clone(),
-                        rows: table.rows.clone(),
-                    })
-                    .collect(),
-            },
-            settings: self.settings.clone(),
-            encoder: self.network.encoder().clone(),
-            head: self.network.head(),
-            labels: self.labels.names().to_vec(),
-            rare: self.labels.rare_names().map(str::to_owned).collect(),
-            n_rules: self.grammar.n_rules(),
-            confidence: WrittenConfidence::new(&self.confidence),
-            training,
+            files,
+            domain: StoredDomain::new(&self.domain),
+            settings: self.family.settings(),
+            state: self.family.state(),
+            confidence: StoredConfidence::new(&self.confidence),
+            training: self.training.clone(),
         };
-        let damaged = |error: serde_json::Error| ModelError::Damaged {
+        let json = serde_json::to_vec_pretty(&manifest).map_err(|error| ModelError::File {
             path: directory.display().to_string(),
             reason: error.to_string(),
-        };
-        let json = serde_json::to_vec_pretty(&written).map_err(damaged)?;
-        fs::create_dir_all(directory).map_err(file_error(directory))?;
-        // model.json comes last: it makes the directory a model.
-        let weights = directory.join("weights.safetensors");
-        let named: Vec<(&str, &[usize], Vec<f32>)> = self.network.params.named().collect();
+            kind: io::ErrorKind::InvalidData,
+        })?;
+        // The point at which the directory holds the new model.
+        write_atomic(&directory.join(MANIFEST), |file| file.write_all(&json))
+            .map_err(|error| data_error(directory, &error))?;
+        remove_unused(directory, &before.map(|manifest| manifest.files.all()).unwrap_or_default(), &all);
+        Ok(())
+    }
+
+    fn write_weights(&self, out: &mut dyn io::Write) -> io::Result<()> {
+        let named: Vec<(&str, &[usize], Vec<f32>)> = self.family.params().named().collect();
         let mut tensors: Vec<(&str, &[usize], &[f32])> =
             named.iter().map(|(name, shape, values)| (*name, *shape, values.as_slice())).collect();
         let novelty = self.confidence.novelty.as_ref();
@@ -241,115 +220,101 @@ impl Model {
         if let (Some(novelty), Some(shape)) = (novelty, &shape) {
             tensors.push((PROTOTYPES, shape, &novelty.prototypes));
         }
-        write_safetensors(&weights, &tensors, &BTreeMap::new()).map_err(file_error(&weights))?;
-        for (name, bytes) in [("tokenizer.json", self.tokenizer.to_bytes()), ("model.json", json)] {
-            let path = directory.join(name);
-            write_atomic(&path, |file| file.write_all(&bytes)).map_err(|error| ModelError::File {
-                path: directory.display().to_string(),
-                reason: error.to_string(),
-            })?;
-        }
-        Ok(())
+        write_safetensors(out, &tensors, &BTreeMap::new())
     }
 
-    /// Reads a model directory.
+    /// Reads a model directory. One that is replaced while it is read is read again.
     ///
     /// # Errors
     /// A directory that is missing, damaged or of another version.
     pub fn load(directory: &Path) -> Result<Self, ModelError> {
-        let path = directory.join("model.json");
-        let name = path.display().to_string();
-        let bytes = match fs::read(&path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Err(ModelError::Missing { path: directory.display().to_string() });
+        let mut tries = 0;
+        loop {
+            let (bytes, manifest) = read_manifest(directory)?;
+            let loaded = manifest.and_then(|manifest| Self::from_manifest(directory, manifest));
+            tries += 1;
+            let is_replaced = || read_manifest(directory).is_ok_and(|(now, _)| now != bytes);
+            match loaded {
+                Err(error) if error.is_missing_file() && tries < MAX_TRIES && is_replaced() => {}
+                loaded => return loaded,
             }
-            Err(error) => return Err(file_error(&path)(error)),
+        }
+    }
+
+    fn from_manifest(directory: &Path, manifest: Manifest) -> Result<Self, ModelError> {
+        let path = directory.join(MANIFEST).display().to_string();
+        let domain = Arc::new(manifest.domain.load(&path)?);
+        let tokenizer = manifest.files.tokenizer.verified(directory)?;
+        let tokenizer = fs::read(&tokenizer).map_err(|error| file_error(&tokenizer, &error))?;
+        let tokenizer = Tokenizer::from_bytes(&tokenizer)?;
+        let mut weights = Weights::open(&manifest.files.weights.verified(directory)?)?;
+        let stored = Stored {
+            path: &path,
+            domain: Arc::clone(&domain),
+            state: manifest.state,
+            tokenizer,
+            weights: &mut weights,
         };
-        let damaged = |reason: String| ModelError::Damaged { path: name.clone(), reason };
-        let value: Value = serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
-        if value.get("format").and_then(Value::as_str) != Some(FORMAT) {
-            return Err(damaged(format!("expected `\"format\": \"{FORMAT}\"`")));
-        }
-        match value.get("version").and_then(Value::as_u64) {
-            Some(found) if found > u64::from(FORMAT_VERSION) => {
-                return Err(ModelError::Version { path: name, found });
-            }
-            Some(1..) => {}
-            _ => return Err(damaged("it has no version".to_owned())),
-        }
-        let written: Written = serde_json::from_value(value).map_err(|error| damaged(error.to_string()))?;
-        if let Some(fault) = written.confidence.fault() {
-            return Err(damaged(fault.to_owned()));
-        }
-        written.encoder.check(&name).map_err(|error| damaged(error.to_string()))?;
-        let WrittenDomain { name: domain_name, type_system, source, tables } = &written.domain;
-        let file = format!("{domain_name} (in {name})");
-        let domain = Domain::load(source, &file, type_system.as_deref(), &Inlined(tables))
-            .map_err(|errors| ModelError::Domain { path: name.clone(), reason: errors.to_string() })?;
-
-        let mut labels = Labels::new(&domain);
-        let changed = |reason: String| ModelError::Changed { path: name.clone(), reason };
-        if labels.names() != written.labels {
-            let both = written.labels.iter().zip(labels.names());
-            let first =
-                both.filter(|(was, is)| was != is).map(|(was, is)| format!("`{was}` is now `{is}`")).next();
-            let sizes = || format!("there were {}, there are {}", written.labels.len(), labels.len());
-            return Err(changed(first.unwrap_or_else(sizes)));
-        }
-        labels.set_rare(&written.rare);
-        if written.head != Self::head(&labels, &written.settings) {
-            return Err(changed("the span scorer has another size".to_owned()));
-        }
-        let tokenizer_path = directory.join("tokenizer.json");
-        let bytes = fs::read(&tokenizer_path).map_err(file_error(&tokenizer_path))?;
-        let tokenizer = Tokenizer::from_bytes(&bytes)?;
-        if tokenizer.vocab_size() > written.encoder.vocab_size {
-            return Err(damaged("the tokenizer has more pieces than the encoder".to_owned()));
-        }
-        let network = Network::empty(written.encoder, tokenizer.n_buckets(), written.head)?;
-        let mut model = Self::new(domain, written.settings, labels, tokenizer, network);
-        if model.grammar.n_rules() != written.n_rules {
-            let (was, is) = (written.n_rules, model.grammar.n_rules());
-            return Err(changed(format!("the grammar had {was} rules, now it has {is}")));
-        }
-        let mut weights = Weights::open(&directory.join("weights.safetensors"))?;
-        model.read_weights(&mut weights)?;
-        let width = model.network.encoder().hidden;
-        model.confidence = written.confidence.read(&mut weights, width)?;
-        Ok(model)
+        let family = manifest.settings.family().load(stored)?;
+        let confidence = manifest.confidence.read(&mut weights, family.encoder().hidden)?;
+        let executor_files = match manifest.files.executor.files(directory)? {
+            // Models before version 3 keep the executor's files under their own names.
+            none if none.is_empty() => executor_files(&domain, Some(directory)),
+            files => files,
+        };
+        Ok(Self { domain, family, confidence, training: manifest.training, executor_files })
     }
+}
 
-    /// What [`Model::save`] noted about the training of the model in a directory.
-    ///
-    /// # Errors
-    /// A `model.json` that cannot be read.
-    pub fn training_notes(directory: &Path) -> Result<Value, ModelError> {
-        let path = directory.join("model.json");
-        let bytes = fs::read(&path).map_err(file_error(&path))?;
-        let mut value: Value = serde_json::from_slice(&bytes).map_err(|error| ModelError::Damaged {
-            path: path.display().to_string(),
-            reason: error.to_string(),
-        })?;
-        Ok(value.get_mut("training").map(Value::take).unwrap_or_default())
-    }
-
-    /// Sets all parameters from a file.
-    ///
-    /// # Errors
-    /// A parameter that is missing or of another shape.
-    pub fn read_weights(&mut self, weights: &mut Weights) -> Result<(), WeightsError> {
-        let shapes: Vec<_> = self
-            .network
-            .params
-            .shapes()
-            .map(|(id, name, shape, _)| (id, name.to_owned(), shape.to_vec()))
-            .collect();
-        for (id, name, shape) in shapes {
-            let values = weights.take(&name, &shape)?;
-            self.network.params.set(id, values);
+/// The bytes of `model.json`, and what they say.
+fn read_manifest(directory: &Path) -> Result<(Vec<u8>, Result<Manifest, ModelError>), ModelError> {
+    let path = directory.join(MANIFEST);
+    let bytes = match fs::read(&path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Err(ModelError::Missing { path: directory.display().to_string() });
         }
-        self.refresh();
-        Ok(())
+        Err(error) => return Err(file_error(&path, &error)),
+    };
+    let manifest = parse_manifest(&bytes, &path.display().to_string());
+    Ok((bytes, manifest))
+}
+
+fn parse_manifest(bytes: &[u8], path: &str) -> Result<Manifest, ModelError> {
+    let damaged = |reason: String| ModelError::Damaged { path: path.to_owned(), reason };
+    let value: Value = serde_json::from_slice(bytes).map_err(|error| damaged(error.to_string()))?;
+    if value.get("format").and_then(Value::as_str) != Some(FORMAT) {
+        return Err(damaged(format!("expected `\"format\": \"{FORMAT}\"`")));
     }
+    let value = match value.get("version").and_then(Value::as_u64) {
+        Some(found) if found > u64::from(FORMAT_VERSION) => {
+            return Err(ModelError::Version { path: path.to_owned(), found });
+        }
+        Some(1 | 2) => upgrade(value),
+        Some(3) => value,
+        _ => return Err(damaged("it has no version".to_owned())),
+    };
+    let manifest: Manifest = serde_json::from_value(value).map_err(|error| damaged(error.to_string()))?;
+    match manifest.confidence.fault() {
+        Some(fault) => Err(damaged(fault.to_owned())),
+        None => Ok(manifest),
+    }
+}
+
+/// Turns `model.json` of version 1 or 2 into version 3: the files have fixed names, and what restores the family is
+/// spread over the object.
+fn upgrade(mut value: Value) -> Value {
+    let fixed = |path: &str| serde_json::json!({ "path": path });
+    let files = serde_json::json!({
+        "weights": fixed("weights.safetensors"),
+        "tokenizer": fixed("tokenizer.json"),
+    });
+    if let Some(object) = value.as_object_mut() {
+        let keys = ["encoder", "head", "labels", "rare", "n_rules"];
+        let state: Map<String, Value> =
+            keys.iter().filter_map(|&key| Some((key.to_owned(), object.remove(key)?))).collect();
+        object.insert("state".to_owned(), Value::Object(state));
+        object.insert("files".to_owned(), files);
+    }
+    value
 }

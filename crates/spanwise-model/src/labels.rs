@@ -118,7 +118,7 @@ impl Labels {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "geo"))]
 mod tests {
     use super::*;
 

@@ -1,20 +1,30 @@
-//! A trained parser: a domain, a network and charts together, and the directory it is kept in.
+//! Trained parsers: model families behind one trait, calibrated probabilities, and the model directory.
+//!
+//! [`Parser`] is what most programs need. [`Model`] is a parser without an executor. A [`Family`] is how utterances become
+//! programs and how that is learned: the folders of [`families`].
 
 pub mod confidence;
 mod directory;
+pub mod families;
+pub mod family;
 mod labels;
 mod model;
+mod outcome;
 mod parser;
-mod posteriors;
+mod provenance;
 mod reading;
-mod scorer;
-mod settings;
+pub mod span_model;
 
 pub use confidence::Confidence;
 pub use directory::{FORMAT_VERSION, ModelError};
+pub use families::Settings;
+pub use family::{
+    Blueprint, BuildError, Compact, EncoderSource, Family, FamilySettings, Objective, Pair, Shard,
+    ShardGradients, StepTime, Task,
+};
 pub use labels::Labels;
-pub use model::{Model, Tables};
-pub use parser::{Alternative, Details, Outcome, Parse, Parser, Provenance};
+pub use model::Model;
+pub use outcome::{Alternative, Details, Outcome, Parse, Provenance};
+pub use parser::Parser;
 pub use reading::{Question, plain_tree};
-pub use scorer::{PHRASE_WEIGHTS, PaperPrepared, Prepared, TypedGradient};
-pub use settings::{JoinScores, LexiconUse, Search, Settings};
+pub use span_model::{LexiconUse, SpanModel};

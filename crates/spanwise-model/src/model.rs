@@ -1,132 +1,91 @@
-//! A model: a domain and everything that scores its programs.
+//! A model: a family's parser for a domain, with calibrated probabilities.
 
 use crate::confidence::Confidence;
-use crate::labels::Labels;
-use crate::settings::{Search, Settings};
-use spanwise_chart::grammar::{Grammar, N_USAGES};
+use crate::directory::{ExecutorFiles, executor_files};
+use crate::family::{Family, Parsed};
+use crate::outcome::{Details, Outcome, Parse};
 use spanwise_core::Utterance;
 use spanwise_lang::Domain;
 use spanwise_lang::lexicon::Source;
-use spanwise_nn::{Group, HeadConfig, Network, ParamId, Tokenizer};
+use std::path::Path;
+use std::sync::Arc;
 
-/// Scores that are read from tables.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct Tables {
-    /// For each label, how it likes to be used.
-    pub usages: Vec<f32>,
-    /// For each rule of the grammar.
-    pub rules: Vec<f32>,
-    /// What a match of the lexicon is worth.
-    pub lexicon: f32,
-    /// The score of every rare label.
-    pub rare: f32,
-}
-
-/// What a match of the lexicon is worth before training.
-const LEXICON_WEIGHT: f32 = 5.0;
-
-impl Tables {
-    /// Nothing, in the same sizes.
-    #[must_use]
-    pub fn zeros(&self) -> Self {
-        Self {
-            usages: vec![0.0; self.usages.len()],
-            rules: vec![0.0; self.rules.len()],
-            lexicon: 0.0,
-            rare: 0.0,
-        }
-    }
-
-    /// Multiplies everything.
-    pub fn scale(&mut self, factor: f32) {
-        self.usages.iter_mut().chain(&mut self.rules).for_each(|g| *g *= factor);
-        self.lexicon *= factor;
-        self.rare *= factor;
-    }
-
-    /// Adds another one, number by number.
-    pub fn add(&mut self, other: &Self) {
-        self.usages.iter_mut().zip(&other.usages).for_each(|(a, b)| *a += b);
-        self.rules.iter_mut().zip(&other.rules).for_each(|(a, b)| *a += b);
-        self.lexicon += other.lexicon;
-        self.rare += other.rare;
-    }
-}
-
-/// A domain and everything that scores its programs.
+/// A model of any family, for one domain.
+///
+/// The family finds programs; the model turns their posteriors into calibrated probabilities. A parser borrows or owns a
+/// model and adds the domain's executor ([`Parser`](crate::Parser)).
 #[derive(Debug)]
 pub struct Model {
     /// The domain.
-    pub domain: Domain,
-    /// The make of the model.
-    pub settings: Settings,
-    /// The grammar of the domain, as the settings want it.
-    pub grammar: Grammar,
-    /// What the network scores.
-    pub labels: Labels,
-    /// Words to pieces.
-    pub tokenizer: Tokenizer,
-    /// The network.
-    pub network: Network,
-    /// The tables, as the parameters of the network hold them.
-    pub tables: Tables,
-    /// How far answers can be trusted.
+    pub domain: Arc<Domain>,
+    /// How utterances become programs.
+    pub family: Box<dyn Family>,
+    /// Calibration of probabilities, and what in-domain words look like.
     pub confidence: Confidence,
-    table_ids: [ParamId; 3],
+    /// How the model was trained; written to `model.json` for people and for the page, and not used otherwise.
+    pub training: serde_json::Value,
+    /// Files that the executor's command names; they are saved with the model.
+    pub(crate) executor_files: ExecutorFiles,
 }
 
 impl Model {
-    /// Labels of the network for a model: those of the domain, and what else its search asks for.
+    /// A new model without calibration. The domain file is in `directory`, and so are the files that the command of its
+    /// executor names.
     #[must_use]
-    pub fn n_labels(labels: &Labels, settings: &Settings) -> usize {
-        labels.len()
-            + match settings.search {
-                Search::Exact => N_USAGES + settings.joins.n_labels(),
-                // Join and null.
-                Search::Paper => 2,
-            }
+    pub fn new(domain: Arc<Domain>, family: Box<dyn Family>, directory: Option<&Path>) -> Self {
+        let executor_files = executor_files(&domain, directory);
+        let training = serde_json::Value::Null;
+        Self { domain, family, confidence: Confidence::default(), training, executor_files }
     }
 
-    /// The span scorer for a model.
+    /// Parses one utterance.
     #[must_use]
-    pub fn head(labels: &Labels, settings: &Settings) -> HeadConfig {
-        HeadConfig { hidden: settings.hidden, n_labels: Self::n_labels(labels, settings) }
+    pub fn parse(&self, utterance: Utterance, details: Details) -> Outcome {
+        let mut outcomes = self.parse_batch(vec![utterance], details);
+        outcomes.pop().unwrap_or_else(|| unreachable!("a batch of one has one outcome"))
     }
 
-    /// Puts a model together; the tables are added to the parameters of the network.
+    /// Parses a batch in one pass through the network; the results are in the order of the utterances. Nothing of one
+    /// utterance influences another.
+    ///
+    /// A batch is padded to its longest utterance, so callers put utterances of similar length together.
     #[must_use]
-    pub fn new(
-        domain: Domain,
-        settings: Settings,
-        labels: Labels,
-        tokenizer: Tokenizer,
-        mut network: Network,
-    ) -> Self {
-        let grammar = Grammar::new(&domain, settings.options());
-        let tables = Tables {
-            usages: vec![0.0; labels.len() * N_USAGES],
-            rules: vec![0.0; grammar.n_rules()],
-            lexicon: LEXICON_WEIGHT,
-            rare: 0.0,
+    pub fn parse_batch(&self, utterances: Vec<Utterance>, details: Details) -> Vec<Outcome> {
+        let with_vectors = self.confidence.novelty.is_some();
+        let parsed = self.family.parse_batch(utterances, details, with_vectors);
+        parsed.into_iter().map(|parsed| self.calibrate(parsed)).collect()
+    }
+
+    /// Turns the posteriors of a parse into probabilities.
+    fn calibrate(&self, parsed: Parsed) -> Outcome {
+        let Parsed { utterance, parse, word_vectors, spans } = parsed;
+        let mut parse = match parse {
+            Ok(parse) => parse,
+            Err(reason) => return Outcome::Nothing { utterance, reason, spans },
         };
-        let mut add =
-            |name: &str, shape: &[usize], values| network.params.add(name, shape, Group::Table, values);
-        let table_ids = [
-            add("tables.usages", &[labels.len(), N_USAGES], tables.usages.clone()),
-            add("tables.rules", &[grammar.n_rules()], tables.rules.clone()),
-            add("tables.weights", &[2], vec![tables.lexicon, tables.rare]),
-        ];
-        let confidence = Confidence::default();
-        Self { domain, settings, grammar, labels, tokenizer, network, tables, confidence, table_ids }
+        parse.spans = spans;
+        self.detect_novelty(&mut parse, &word_vectors);
+        parse.alternatives.sort_by(|a, b| b.posterior.total_cmp(&a.posterior));
+        let others: Vec<f64> = parse.alternatives.iter().map(|other| other.posterior).collect();
+        let (best, others) = self.confidence.probabilities(parse.in_domain, parse.posterior, &others);
+        parse.probability = best;
+        parse.alternatives.iter_mut().zip(others).for_each(|(other, p)| other.probability = p);
+        Outcome::Found(parse)
     }
 
-    /// Reads the tables from the parameters, after these changed.
-    pub fn refresh(&mut self) {
-        let [usages, rules, weights] = self.table_ids.map(|id| self.network.params.values(id));
-        self.tables = Tables { usages, rules, lexicon: weights[0], rare: weights[1] };
+    /// Fills in how probable it is that the utterance is in the domain, and which words are unknown if it is not.
+    fn detect_novelty(&self, parse: &mut Parse, word_vectors: &[f32]) {
+        let Some(novelty) = &self.confidence.novelty else { return };
+        let novel = novelty.of(word_vectors, &self.is_name(&parse.utterance));
+        parse.in_domain = novelty.scale.in_domain(&novel);
+        if parse.in_domain < 0.5 {
+            let words: Vec<&str> = parse.utterance.tokens().iter().map(|token| &*token.lower).collect();
+            let unknown = novelty.unknown_words(&novel, &words);
+            parse.unknown_words = unknown.into_iter().map(|at| at as u32).collect();
+        }
     }
 
-    /// For each word of an utterance, whether it is part of a name that the domain knows.
+    /// For each word of an utterance, whether it is part of a name in the lexicon.
     #[must_use]
     pub fn is_name(&self, utterance: &Utterance) -> Vec<bool> {
         let mut is_name = vec![false; utterance.len()];
@@ -136,15 +95,5 @@ impl Model {
             }
         }
         is_name
-    }
-
-    /// Puts the gradient of the tables where the optimiser looks for it.
-    pub fn place(&self, gradient: Tables, gradients: &mut spanwise_nn::Gradients) {
-        let Tables { usages, rules, lexicon, rare } = gradient;
-        let n_parameters = gradients.len();
-        // The tables are the last parameters.
-        gradients[n_parameters - 3] = Some(usages);
-        gradients[n_parameters - 2] = Some(rules);
-        gradients[n_parameters - 1] = Some(vec![lexicon, rare]);
     }
 }

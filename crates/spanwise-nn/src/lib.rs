@@ -1,6 +1,8 @@
-//! Encoders, span scorers and the optimiser: the only room that holds tensors.
+//! The neural network: encoders, the span scorer, the optimiser, and the files they are stored in.
 //!
-//! Words go in, plain arrays of logits come out; training hands back their gradient. Nothing here knows a program.
+//! This is the only crate that holds tensors. Its interface is plain arrays: a [`Tokenizer`] turns an utterance into
+//! [`Pieces`], a [`Network`] turns those into logits for spans of words, and in training the caller returns the
+//! gradient of its loss with respect to the logits. Programs, charts and losses are defined elsewhere.
 
 mod device;
 mod gelu;
@@ -10,11 +12,10 @@ mod params;
 #[cfg(test)]
 mod parity;
 pub mod pretrained;
-mod random;
 pub mod tokenizer;
 mod transformer;
 
 pub use network::{HeadConfig, Item, Logits, Network, Noise};
 pub use params::{AdamW, AdamWConfig, Gradients, Group, ParamId, Params, Rates, sum};
-pub use random::Random;
+pub use spanwise_core::Random;
 pub use tokenizer::{Pieces, Tokenizer};

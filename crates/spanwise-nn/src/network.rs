@@ -1,15 +1,15 @@
 //! The network: an encoder, and a scorer that gives every span of words one logit per label.
 //!
-//! Tensors end here. Outside, logits and gradients are plain arrays: training hands over a function from logits to
-//! their gradient, so that whatever computes the loss needs to know nothing of tensors.
+//! Logits and gradients leave this module as plain arrays. Training passes a function from logits to the gradient of
+//! the loss with respect to them, so that the code of a loss needs no tensors.
 
 use crate::device::device;
 use crate::params::{Gradients, Group, ParamId, Params, View};
 use crate::pretrained::{EncoderConfig, Weights, WeightsError};
-use crate::random::Random;
 use crate::tokenizer::Pieces;
 use crate::transformer::{Dropout, Padded, Source, Transformer, indices};
 use burn::tensor::{Tensor, TensorData, activation};
+use spanwise_core::Random;
 
 /// Sizes of the span scorer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
@@ -20,12 +20,12 @@ pub struct HeadConfig {
     pub n_labels: usize,
 }
 
-/// One utterance on its way through the network.
+/// One utterance of a batch.
 #[derive(Clone, Copy, Debug)]
 pub struct Item<'a> {
-    /// Its pieces.
+    /// Its word-pieces.
     pub pieces: &'a Pieces,
-    /// What the frozen layers gave for it, piece after piece; `None` to compute it.
+    /// The output of the frozen layers ([`Network::lower`]), piece after piece; `None` to compute it.
     pub lower: Option<&'a [f32]>,
     /// The spans to score: first word and one past the last.
     pub spans: &'a [(u32, u32)],
@@ -72,10 +72,44 @@ struct Head {
     out_bias: ParamId,
 }
 
-/// An encoder with a span scorer on top, and whatever tables training adds.
+/// An encoder with a span scorer on top, and the tables that a model adds.
+///
+/// The scorer is a two-layer perceptron: a span is represented by the encoder's vectors of the first word-piece of its
+/// first word and the last word-piece of its last word, and gets one logit for each label.
+///
+/// ```
+/// use spanwise_core::Utterance;
+/// use spanwise_nn::pretrained::{Activation, Architecture, EncoderConfig};
+/// use spanwise_nn::tokenizer::WordTable;
+/// use spanwise_nn::{HeadConfig, Item, Network, Tokenizer};
+///
+/// let utterance = Utterance::new("what states border texas");
+/// let tokenizer = Tokenizer::Words(WordTable::from_utterances([&utterance], 1));
+/// let config = EncoderConfig {
+///     architecture: Architecture::Compact,
+///     vocab_size: tokenizer.vocab_size(),
+///     hidden: 8,
+///     layers: 1,
+///     heads: 2,
+///     intermediate: 16,
+///     max_positions: 64,
+///     type_vocab: 0,
+///     layer_norm_eps: 1e-6,
+///     dropout: 0.1,
+///     position_offset: 0,
+///     relative_buckets: 16,
+///     activation: Activation::Gelu,
+/// };
+/// let head = HeadConfig { hidden: 8, n_labels: 3 };
+/// let network = Network::from_scratch(config, tokenizer.n_buckets(), head, 1)?;
+/// // Two spans: `states`, and `border texas`.
+/// let item = Item { pieces: &tokenizer.encode(&utterance), lower: None, spans: &[(1, 2), (2, 4)] };
+/// assert_eq!(network.logits(&[item]).of(0).len(), 2 * 3);
+/// # Ok::<(), spanwise_nn::pretrained::WeightsError>(())
+/// ```
 #[derive(Debug)]
 pub struct Network {
-    /// All numbers; tables may be added.
+    /// All parameters; tables may be added.
     pub params: Params,
     transformer: Transformer,
     head: Head,
@@ -85,8 +119,8 @@ pub struct Network {
 }
 
 impl Network {
-    /// An encoder with the weights of another tool, and a fresh scorer. The embeddings of such an encoder are never
-    /// trained, nor are its lowest `n_frozen` layers.
+    /// A pretrained encoder with a new scorer. The embeddings of such an encoder are never trained, nor are its lowest
+    /// `n_frozen` layers.
     ///
     /// # Errors
     /// Weights that do not fit the configuration.
@@ -104,7 +138,7 @@ impl Network {
         Ok(network)
     }
 
-    /// An encoder that starts from nothing, with a table for hashed character n-grams unless `ngram_buckets` is zero.
+    /// A randomly initialized encoder, with a table for hashed character n-grams unless `ngram_buckets` is zero.
     ///
     /// # Errors
     /// Never: the signature is that of the other constructors.
@@ -168,7 +202,7 @@ impl Network {
         self.head_config
     }
 
-    /// Whether the lowest part is frozen, so that caching what it gives saves work.
+    /// Whether the lowest layers are frozen, so that caching [`Network::lower`] saves work.
     #[must_use]
     pub fn is_frozen_below(&self) -> bool {
         self.frozen.is_some()
@@ -178,7 +212,7 @@ impl Network {
         self.frozen.unwrap_or(0)
     }
 
-    /// What the frozen part gives for each sequence, piece after piece. It never changes during training.
+    /// The output of the frozen layers for each sequence, piece after piece. It is constant during training.
     #[must_use]
     pub fn lower(&self, batch: &[&Pieces]) -> Vec<Vec<f32>> {
         if batch.is_empty() {
@@ -259,8 +293,8 @@ impl Network {
         pieces.words.iter().flat_map(mean).collect()
     }
 
-    /// Runs a batch forward, asks for the gradient of the loss with respect to the logits, and runs it backward.
-    /// `respond` gets the logits and returns one gradient per utterance, in their shape.
+    /// Runs a batch forward, calls `respond` for the gradient of the loss with respect to the logits, and runs the batch
+    /// backward. `respond` receives the logits and returns one gradient per utterance, in their shape.
     pub fn gradients<R>(
         &self,
         items: &[Item<'_>],
@@ -275,7 +309,7 @@ impl Network {
         let Some(rows) = rows else { return (self.params.no_gradients(), result) };
         let shape = rows.dims();
         let gradient = TensorData::new(gradient.concat(), shape);
-        // The loss need not be known: any function with this gradient will do.
+        // Any scalar with this gradient will do: the sum of logits times their gradient.
         let surrogate = (rows * Tensor::<2>::from_data(gradient, &device())).sum();
         (view.gradients(surrogate.backward()), result)
     }
@@ -324,6 +358,7 @@ impl Network {
             let x = self.transformer.run(view, x, padded, 0..self.n_frozen(), &mut None);
             self.transformer.run(view, x, padded, self.n_frozen()..layers, dropout)
         };
+        // (n * length, hidden)
         Dropout::apply(dropout, x).reshape([padded.n * padded.length, hidden])
     }
 
@@ -336,7 +371,7 @@ impl Network {
         padded: &Padded,
         dropout: &mut Option<Dropout>,
     ) -> Tensor<2> {
-        // Each word end is mapped once, spans add two of them.
+        // Each word boundary is projected once; a span adds two of them.
         let (mut first, mut last, mut starts, mut ends) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (at, item) in items.iter().enumerate() {
             let (row, word) = (at * padded.length, first.len());
@@ -345,11 +380,14 @@ impl Network {
             starts.extend(item.spans.iter().map(|&(start, _)| (word + start as usize) as i64));
             ends.extend(item.spans.iter().map(|&(_, end)| (word + end as usize) as i64 - 1));
         }
+        // (words, hidden) for the first and the last word-piece of each word
         let from = x.clone().select(0, indices(first)).matmul(view.matrix(self.head.start));
         let to = x.select(0, indices(last)).matmul(view.matrix(self.head.end));
+        // (spans, hidden)
         let spans = from.select(0, indices(starts)) + to.select(0, indices(ends));
         let spans = activation::relu(spans + view.vector(self.head.bias).unsqueeze());
         let spans = Dropout::apply(dropout, spans);
+        // (spans, labels)
         spans.matmul(view.matrix(self.head.out)) + view.vector(self.head.out_bias).unsqueeze()
     }
 }

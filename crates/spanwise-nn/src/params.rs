@@ -1,15 +1,15 @@
-//! Parameters: named arrays of numbers, the gradients that belong to them, and the optimiser that moves them.
+//! Named parameters, their gradients, and the optimizer AdamW.
 
 use crate::device::device;
-use crate::random::Random;
 use burn::tensor::{Shape, Tensor, TensorData};
 use rayon::prelude::*;
+use spanwise_core::Random;
 
-/// The number of a parameter.
+/// The index of a parameter in [`Params`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ParamId(usize);
 
-/// Which learning rate a parameter has.
+/// The part of the model that a parameter belongs to, which decides its learning rate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Group {
     /// Part of the encoder.
@@ -33,12 +33,25 @@ struct Param {
 }
 
 /// All parameters of a network, in the order in which they were added.
+///
+/// ```
+/// use spanwise_nn::{AdamW, AdamWConfig, Group, Params, Rates};
+///
+/// let mut params = Params::default();
+/// let weight = params.add("weight", &[1, 2], Group::Head, vec![1.0, -1.0]);
+/// let mut adam = AdamW::new(AdamWConfig { weight_decay: 0.0, ..AdamWConfig::default() }, &params);
+/// // The gradient of the sum of squares. The first step of Adam moves every value by the learning rate.
+/// let gradients = vec![Some(vec![2.0, -2.0])];
+/// adam.step(&mut params, &gradients, Rates { encoder: 0.0, head: 0.1, table: 0.0 });
+/// let moved = params.values(weight);
+/// assert!((moved[0] - 0.9).abs() < 1e-6 && (moved[1] + 0.9).abs() < 1e-6);
+/// ```
 #[derive(Debug, Default)]
 pub struct Params {
     list: Vec<Param>,
 }
 
-/// One gradient per trained parameter, `None` where nothing flowed.
+/// One gradient per parameter, `None` where it is not trained or the loss does not depend on it.
 pub type Gradients = Vec<Option<Vec<f32>>>;
 
 fn tensor(values: Vec<f32>) -> Tensor<1> {
@@ -75,7 +88,7 @@ impl Params {
         ParamId(self.list.len() - 1)
     }
 
-    /// Adds a matrix of normal numbers around zero.
+    /// Adds a matrix drawn from a normal distribution with mean zero.
     pub fn add_normal(
         &mut self,
         name: impl Into<String>,
@@ -124,7 +137,7 @@ impl Params {
             .map(|(at, param)| (ParamId(at), param.name.as_str(), param.shape.as_slice(), param.trained))
     }
 
-    /// Numbers that are trained.
+    /// The number of trainable parameters, counting every value.
     #[must_use]
     pub fn n_trained(&self) -> usize {
         let trained = self.list.iter().filter(|param| param.trained);
@@ -143,7 +156,7 @@ impl Params {
         View { tensors: tensors.collect() }
     }
 
-    /// A gradient for every parameter, with nothing in it.
+    /// `None` for every parameter.
     #[must_use]
     pub fn no_gradients(&self) -> Gradients {
         vec![None; self.list.len()]
@@ -192,10 +205,10 @@ pub fn sum(shards: Vec<Gradients>) -> Gradients {
     total
 }
 
-/// Numbers that one task works on; fixed, so that sums do not depend on the number of threads.
+/// Values that one task works on; fixed, so that sums do not depend on the number of threads.
 const CHUNK: usize = 1 << 15;
 
-/// Settings of the optimiser.
+/// Settings of the optimizer.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct AdamWConfig {
     /// Decay of the first moment.
@@ -237,7 +250,9 @@ impl Rates {
     }
 }
 
-/// AdamW in one pass over the numbers: moments, bias correction, decay and update together.
+/// The optimizer AdamW (Adam with decoupled weight decay), with clipping by the norm of the gradient.
+///
+/// Moments, bias correction, decay and update are computed in one pass over the values. [`Params`] has an example.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AdamW {
     config: AdamWConfig,
@@ -247,7 +262,7 @@ pub struct AdamW {
 }
 
 impl AdamW {
-    /// An optimiser that has not moved anything yet.
+    /// An optimizer before its first step.
     #[must_use]
     pub fn new(config: AdamWConfig, params: &Params) -> Self {
         Self { config, step: 0, moments: vec![(Vec::new(), Vec::new()); params.list.len()] }
@@ -259,13 +274,13 @@ impl AdamW {
         self.step
     }
 
-    /// What must be kept to go on later: for each parameter with moments its number, and both.
+    /// The state to store in a checkpoint: for each parameter with moments its index, and the two moments.
     pub fn state(&self) -> impl Iterator<Item = (usize, &[f32], &[f32])> {
         let kept = self.moments.iter().enumerate().filter(|(_, (first, _))| !first.is_empty());
         kept.map(|(at, (first, second))| (at, first.as_slice(), second.as_slice()))
     }
 
-    /// Goes back to a state.
+    /// Restores what [`AdamW::state`] and [`AdamW::steps`] returned.
     pub fn restore(&mut self, step: u64, state: impl IntoIterator<Item = (usize, Vec<f32>, Vec<f32>)>) {
         self.step = step;
         self.moments.iter_mut().for_each(|moments| *moments = (Vec::new(), Vec::new()));
@@ -276,8 +291,8 @@ impl AdamW {
         }
     }
 
-    /// Moves the parameters against the gradients. Returns the norm of the gradient before clipping; a gradient
-    /// that is not a number moves nothing. Cost: two passes over the trained numbers, in parallel.
+    /// Updates the parameters. Returns the norm of the gradient before clipping; if it is not finite, nothing is
+    /// updated. Cost: two passes over the trainable parameters, in parallel.
     pub fn step(&mut self, params: &mut Params, gradients: &Gradients, rates: Rates) -> f32 {
         let square = |chunk: &[f32]| chunk.iter().map(|&g| f64::from(g * g)).sum::<f64>();
         let squares: f64 = gradients
@@ -299,7 +314,7 @@ impl AdamW {
         {
             let Some(gradient) = gradient.as_ref().filter(|_| param.trained) else { continue };
             let rate = rates.of(param.group);
-            // One division for each number instead of three.
+            // One division for each value instead of three.
             let (pace, unbias) = (rate / correct1, 1.0 / correct2);
             let keep = if param.decays { 1.0 - rate * weight_decay } else { 1.0 };
             first.resize(gradient.len(), 0.0);

@@ -1,4 +1,4 @@
-//! Compares encoders with the library they were trained with: `tools/reference_activations.py` recorded its answers.
+//! Compares encoders with the reference implementation, whose values `tools/reference_activations.py` recorded.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -6,9 +6,9 @@ use crate::gelu::gelu;
 use crate::params::{Group, ParamId, Params, View};
 use crate::pretrained::config::MPNET_BUCKETS;
 use crate::pretrained::{Activation, Architecture, EncoderConfig, Weights, WeightsError};
-use crate::random::Random;
 use crate::tokenizer::Pieces;
 use burn::tensor::{Int, Tensor, TensorData, activation, module};
+use spanwise_core::Random;
 
 /// Added to attention scores of padding.
 const PADDED: f32 = -1e9;
@@ -61,7 +61,7 @@ struct Layer {
     norm: Norm,
 }
 
-/// What to drop at random during training.
+/// Dropout: zeroes a random share of values in training and scales the rest up.
 pub(crate) struct Dropout {
     rate: f32,
     random: Random,
@@ -226,7 +226,7 @@ impl Transformer {
         let mut ids = Vec::with_capacity(n * length);
         for pieces in batch {
             ids.extend(pieces.ids.iter().map(|&id| i64::from(id)));
-            // What stands on padding does not matter: nothing attends to it.
+            // The id of padding does not matter: nothing attends to it.
             ids.resize(ids.len() + length - pieces.ids.len(), 0);
         }
         let mut x = view.matrix(self.words).select(0, indices(ids)).reshape([n, length, hidden]);
@@ -241,6 +241,7 @@ impl Transformer {
         if let Some(id) = self.ngrams {
             x = x + self.ngram_means(view.matrix(id), batch, padded);
         }
+        // [n * length, hidden], as all that follows
         let x = x.reshape([n * length, hidden]);
         self.embedding_norm.forward(view, x, self.config.layer_norm_eps).reshape([n, length, hidden])
     }
@@ -268,7 +269,7 @@ impl Transformer {
         zeros.select_assign(0, indices(rows), found, burn::tensor::IndexingUpdateOp::Add).reshape(shape)
     }
 
-    /// What the relative distance of two pieces adds to their attention, `[1, heads, length, length]`.
+    /// The attention bias of relative distances, `[1, heads, length, length]`.
     fn relative_bias(&self, view: &View, length: usize) -> Option<Tensor<4>> {
         let table = view.matrix(self.relative?);
         let n_buckets = match self.config.architecture {
@@ -278,6 +279,7 @@ impl Transformer {
         };
         let pairs = (0..length).flat_map(|from| (0..length).map(move |to| (from, to)));
         let buckets = pairs.map(|(from, to)| bucket(to as i64 - from as i64, n_buckets) as i64).collect();
+        // [length, length, heads]
         let bias = table.select(0, indices(buckets)).reshape([length, length, self.config.heads]);
         Some(bias.swap_dims(1, 2).swap_dims(0, 1).unsqueeze())
     }
@@ -338,20 +340,24 @@ impl Layer {
         let query = heads(self.query.forward(view, x.clone()) * (1.0 / (size as f64).sqrt()));
         let key = heads(self.key.forward(view, x.clone()));
         let value = heads(self.value.forward(view, x.clone()));
+        // [n, heads, length, length]
         let mut scores = query.matmul(key.swap_dims(2, 3));
         if let Some(bias) = bias {
             scores = scores + bias.clone();
         }
         let weights = Dropout::apply(dropout, activation::softmax(scores, 3));
+        // [n * length, hidden]
         let mixed = weights.matmul(value).swap_dims(1, 2).reshape([n * length, hidden]);
         let mixed = Dropout::apply(dropout, self.output.forward(view, mixed));
         let x = self.attention_norm.forward(view, mixed + x, config.layer_norm_eps);
+        // [n * length, intermediate]
         let wide = self.up.forward(view, x.clone());
         let wide = match config.activation {
             Activation::Gelu => gelu(wide),
             Activation::GeluTanh => activation::gelu_approximate(wide),
             Activation::Relu => activation::relu(wide),
         };
+        // [n * length, hidden]
         let narrow = Dropout::apply(dropout, self.down.forward(view, wide));
         self.norm.forward(view, narrow + x, config.layer_norm_eps)
     }
@@ -381,7 +387,7 @@ struct Builder<'a, 'b> {
 }
 
 impl Builder<'_, '_> {
-    /// A matrix; `flipped` when the weights of other tools hold its transpose.
+    /// A matrix; `flipped` when a file of weights holds its transpose.
     fn matrix(&mut self, name: &str, shape: [usize; 2], flipped: bool) -> Result<ParamId, WeightsError> {
         let [rows, columns] = shape;
         let values = match self.source {

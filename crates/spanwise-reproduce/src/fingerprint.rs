@@ -110,6 +110,6 @@ mod tests {
         assert_eq!(file("one.toml", "ex"), file("two.toml", "ex"));
         assert_ne!(file("one.toml", "ex"), file("two.toml", "why"));
         assert_eq!(domain("no such domain"), "no such domain");
-        assert_ne!(domain("geo"), domain("scan"));
+        assert_ne!(domain("clevr"), domain("scan"));
     }
 }

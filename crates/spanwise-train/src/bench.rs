@@ -1,15 +1,15 @@
 //! How long the parts of a training step take.
 
 use crate::TrainError;
-use crate::config::{Config, ConfigError, Objective};
-use crate::pairs::{self, Pair};
-pub use crate::step::StepTime;
-use crate::step::{self, Purpose, Task};
+use crate::config::{Config, Training};
+use crate::pairs;
+use crate::step::Step;
 use crate::train::{build, optimiser};
 use spanwise_domains::data;
 use spanwise_domains::load::Spec;
 use spanwise_lang::Terms;
-use spanwise_model::{Model, Search};
+pub use spanwise_model::StepTime;
+use spanwise_model::{Model, Pair, Task};
 use spanwise_nn::{AdamW, Pieces, Random, Rates};
 use std::path::Path;
 use std::time::Instant;
@@ -37,9 +37,9 @@ pub struct StepTimes {
     pub n_pairs: usize,
     /// Pairs of a step.
     pub batch: usize,
-    /// Word pieces of a step, on average.
+    /// Word-pieces of a step, on average.
     pub pieces_per_step: f64,
-    /// Numbers that are trained.
+    /// Trainable parameters.
     pub n_trained: usize,
     /// Seconds it took to compute the frozen layers for all pairs once.
     pub cache: f64,
@@ -51,7 +51,7 @@ pub struct StepTimes {
 /// and there are no charts.
 ///
 /// # Errors
-/// As training has them. Only the exact search with the objective `crf` can be timed.
+/// As training has them.
 pub fn time_steps(
     config: &Config,
     data: &Path,
@@ -60,24 +60,19 @@ pub fn time_steps(
     encoder_only: bool,
 ) -> Result<StepTimes, TrainError> {
     config.check()?;
-    if config.model.search != Search::Exact {
-        let text = "only steps with `model.search = \"exact\"` can be timed";
-        return Err(ConfigError::Conflict(text.to_owned()).into());
-    }
-    let mut config = config.clone();
-    config.training.objective = Objective::Crf;
-    let (model, terms, pairs) = set_up(&config, data, encoder)?;
-    let adam = optimiser(&config, &model);
+    let (model, terms, pairs) = set_up(config, data, encoder)?;
+    let adam = optimiser(config, &model);
     let started = Instant::now();
     let lower = lower(&model, &pairs);
     let cache = started.elapsed().as_secs_f64();
-    let n_trained = model.network.params.n_trained();
+    let n_trained = model.family.params().n_trained();
     let batches = batches(&pairs, config.training.batch);
     let n_pieces: Vec<usize> =
-        pairs.iter().map(|pair| model.tokenizer.encode(&pair.utterance).ids.len()).collect();
+        pairs.iter().map(|pair| model.family.tokenizer().encode(&pair.utterance).ids.len()).collect();
 
-    let purpose = if encoder_only { Purpose::TimingEncoder } else { Purpose::Training };
-    let mut bench = Bench { config: &config, model, adam, terms, pairs: &pairs, lower, purpose };
+    let Training { objective, dropout, .. } = config.training;
+    let step = Step { objective, dropout, encoder_only };
+    let mut bench = Bench { step, model, adam, terms, pairs: &pairs, lower };
     let (mut steps, mut total_pieces) = (Vec::with_capacity(n_steps), 0);
     for (at, batch) in batches.iter().cycle().take(WARM_UP + n_steps).enumerate() {
         let time = bench.step(batch, at as u64);
@@ -112,8 +107,9 @@ fn set_up(config: &Config, data: &Path, encoder: &Path) -> Result<(Model, Terms,
 
 /// What the frozen layers give for each pair.
 fn lower(model: &Model, pairs: &[Pair]) -> Vec<Vec<f32>> {
-    let pieces: Vec<Pieces> = pairs.iter().map(|pair| model.tokenizer.encode(&pair.utterance)).collect();
-    pieces.iter().flat_map(|pieces| model.network.lower(&[pieces])).collect()
+    let pieces: Vec<Pieces> =
+        pairs.iter().map(|pair| model.family.tokenizer().encode(&pair.utterance)).collect();
+    pieces.iter().flat_map(|pieces| model.family.frozen_outputs(&[pieces]).unwrap_or_default()).collect()
 }
 
 /// Whole batches of similar length in random order.
@@ -127,13 +123,12 @@ fn batches(pairs: &[Pair], size: usize) -> Vec<Vec<usize>> {
 }
 
 struct Bench<'a> {
-    config: &'a Config,
+    step: Step,
     model: Model,
     adam: AdamW,
     terms: Terms,
     pairs: &'a [Pair],
     lower: Vec<Vec<f32>>,
-    purpose: Purpose,
 }
 
 impl Bench<'_> {
@@ -141,14 +136,18 @@ impl Bench<'_> {
         let started = Instant::now();
         let tasks: Vec<Task<'_>> = batch
             .iter()
-            .map(|&at| Task { pair: &self.pairs[at], lower: Some(&self.lower[at]), weight: 1.0 })
+            .map(|&at| Task {
+                pair: &self.pairs[at],
+                lower: self.lower.get(at).map(Vec::as_slice),
+                weight: 1.0,
+            })
             .collect();
-        let done = step::run(&self.model, self.config, &self.terms, &tasks, seed, self.purpose);
+        let done = self.step.run(&*self.model.family, &self.terms, &tasks, seed);
         let moving = Instant::now();
         // Nothing moves: every step does the same work on the same weights.
         let rates = Rates { encoder: 0.0, head: 0.0, table: 0.0 };
-        self.adam.step(&mut self.model.network.params, &done.gradients, rates);
-        self.model.refresh();
+        self.adam.step(self.model.family.params_mut(), &done.gradients, rates);
+        self.model.family.refresh();
         let optimiser = moving.elapsed().as_secs_f64();
         WholeStep { total: started.elapsed().as_secs_f64(), parts: done.time, optimiser }
     }

@@ -1,7 +1,10 @@
 //! The state of a run after an epoch, in one file that is replaced as a whole.
 
 use crate::error::TrainError;
-use spanwise_nn::pretrained::{Weights, write_safetensors};
+use crate::row::EpochRow;
+use serde::{Deserialize, Serialize};
+use spanwise_domains::data::write_atomic;
+use spanwise_nn::pretrained::{Weights, WeightsError, write_safetensors};
 use spanwise_nn::{AdamW, Params};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,19 +12,59 @@ use std::path::Path;
 /// The name of the file in the run directory.
 pub(crate) const FILE: &str = "checkpoint.safetensors";
 
+/// The key of [`State`] in the file's metadata.
+const STATE: &str = "state";
+
 /// What is kept besides weights and moments.
-#[derive(Clone, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct State {
-    /// Epochs that are finished.
-    pub(crate) epoch: usize,
-    /// The lines of `metrics.jsonl` so far.
-    pub(crate) metrics: String,
-    /// What the run is made of; a run can only be continued as it was begun.
-    pub(crate) identity: String,
+    /// What decides the outcome of the run; a run can only be continued as it was begun.
+    pub(crate) identity: Identity,
+    /// The rows of `metrics.jsonl` so far, one per finished epoch.
+    pub(crate) rows: Vec<EpochRow>,
     /// Epochs in the running sum of weights.
     pub(crate) n_averaged: usize,
-    /// The best dev score and how many epochs ago it was.
-    pub(crate) best: Option<(f64, usize)>,
+    /// The best score on dev so far, with patience.
+    pub(crate) best: Option<Best>,
+    /// Steps of the optimizer.
+    pub(crate) step: u64,
+}
+
+/// The best score on dev.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub(crate) struct Best {
+    pub(crate) score: f64,
+    /// How many epochs ago it was reached.
+    pub(crate) epochs_ago: usize,
+}
+
+/// What decides the outcome of a run, each part as a short hash.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Identity {
+    pub(crate) settings: String,
+    pub(crate) domain: String,
+    pub(crate) data: String,
+    pub(crate) encoder: String,
+}
+
+impl Identity {
+    /// The names of the parts that differ.
+    fn changes(&self, now: &Self) -> Vec<&'static str> {
+        let parts = [
+            ("settings", self.settings == now.settings),
+            ("domain", self.domain == now.domain),
+            ("data", self.data == now.data),
+            ("encoder", self.encoder == now.encoder),
+        ];
+        parts.into_iter().filter(|(_, is_same)| !is_same).map(|(name, _)| name).collect()
+    }
+}
+
+impl State {
+    /// Epochs that are finished.
+    pub(crate) fn epoch(&self) -> usize {
+        self.rows.len()
+    }
 }
 
 /// Weights beside the current ones: sums for an average, or those of the best epoch. By parameter, trained ones only.
@@ -55,63 +98,38 @@ pub(crate) fn write(
         .iter()
         .map(|(name, shape, values)| (name.as_str(), shape.as_slice(), values.as_slice()))
         .collect();
-    let best = state.best.map_or_else(String::new, |(score, ago)| format!("{:016x} {ago}", score.to_bits()));
-    let metadata = BTreeMap::from([
-        ("epoch".to_owned(), state.epoch.to_string()),
-        ("step".to_owned(), adam.steps().to_string()),
-        ("metrics".to_owned(), state.metrics.clone()),
-        ("identity".to_owned(), state.identity.clone()),
-        ("n_averaged".to_owned(), state.n_averaged.to_string()),
-        ("best".to_owned(), best),
-    ]);
-    let path = directory.join(FILE);
-    write_safetensors(&path, &borrowed, &metadata)
-        .map_err(|error| TrainError::Write { path: path.display().to_string(), reason: error.to_string() })
+    let state = serde_json::to_string(&State { step: adam.steps(), ..state.clone() })
+        .map_err(|error| TrainError::Checkpoint(error.to_string()))?;
+    let metadata = BTreeMap::from([(STATE.to_owned(), state)]);
+    write_atomic(&directory.join(FILE), |out| write_safetensors(out, &borrowed, &metadata))
+        .map_err(TrainError::Data)
 }
 
-/// Reads a checkpoint into a network and an optimiser that were set up as for a fresh run.
+/// Reads a checkpoint into parameters and an optimizer that were set up as for a fresh run.
 pub(crate) fn read(
     directory: &Path,
-    identity: &str,
+    identity: &Identity,
     params: &mut Params,
     adam: &mut AdamW,
 ) -> Result<(State, Spare), TrainError> {
     let path = directory.join(FILE);
-    let mut weights = Weights::open(&path).map_err(|error| TrainError::Checkpoint(error.to_string()))?;
-    let damaged =
-        || TrainError::Checkpoint(format!("{} is damaged; start afresh without --resume", path.display()));
-    let metadata = weights.metadata().clone();
-    let text = |key: &str| metadata.get(key).cloned().ok_or_else(damaged);
-    let before = text("identity")?;
-    // `settings 1f.., domain 2a.., ..`: the names of the parts that are no longer the same.
-    let differs = |(before, now): (&str, &str)| {
-        (before != now).then(|| now.split(' ').next().unwrap_or(now).to_owned())
+    let bad = |error: WeightsError| TrainError::Checkpoint(error.to_string());
+    let mut weights = Weights::open(&path).map_err(bad)?;
+    let state = weights.metadata().get(STATE).and_then(|text| serde_json::from_str::<State>(text).ok());
+    let damaged = || {
+        let path = path.display();
+        TrainError::Checkpoint(format!(
+            "{path} is damaged or of another version; start afresh without --resume"
+        ))
     };
-    let changed: Vec<String> = before.split(", ").zip(identity.split(", ")).filter_map(differs).collect();
-    if before != identity {
-        return Err(TrainError::Changed { what: changed.join(", ") });
+    let state = state.ok_or_else(damaged)?;
+    if state.identity != *identity {
+        return Err(TrainError::Changed { what: state.identity.changes(identity).join(", ") });
     }
-    let number = |key: &str| text(key)?.parse::<u64>().map_err(|_| damaged());
-    let best = text("best")?;
-    let best = match best.split_once(' ') {
-        Some((bits, ago)) => {
-            let bits = u64::from_str_radix(bits, 16).map_err(|_| damaged())?;
-            Some((f64::from_bits(bits), ago.parse().map_err(|_| damaged())?))
-        }
-        None => None,
-    };
-    let state = State {
-        epoch: number("epoch")? as usize,
-        metrics: text("metrics")?,
-        identity: identity.to_owned(),
-        n_averaged: number("n_averaged")? as usize,
-        best,
-    };
     let shapes: Vec<_> = params
         .shapes()
         .map(|(id, name, shape, trained)| (id, name.to_owned(), shape.to_vec(), trained))
         .collect();
-    let bad = |error: spanwise_nn::pretrained::WeightsError| TrainError::Checkpoint(error.to_string());
     let (mut moments, mut spare) = (Vec::new(), vec![None; shapes.len()]);
     for (at, (id, name, shape, is_trained)) in shapes.iter().enumerate() {
         if *is_trained {
@@ -126,6 +144,6 @@ pub(crate) fn read(
             spare[at] = Some(weights.take(&format!("spare.{name}"), &size).map_err(bad)?);
         }
     }
-    adam.restore(number("step")?, moments);
+    adam.restore(state.step, moments);
     Ok((state, spare))
 }

@@ -1,23 +1,8 @@
-//! What a run is made of: a TOML file, or one of the presets for the splits of the paper.
+//! The configuration of a run: a TOML file, or one of the presets for the splits of the paper.
 
 use serde::{Deserialize, Serialize};
-use spanwise_model::{Search, Settings};
+use spanwise_model::{Compact, Objective, Settings};
 use std::path::PathBuf;
-
-/// What training maximises.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Objective {
-    /// The probability of the gold program among all programs.
-    #[default]
-    Crf,
-    /// The best tree of the gold program, found anew at every step.
-    HardEm,
-    /// The sum over all trees of the gold program under the per-span softmax.
-    Marginal,
-    /// The trees that the data gives, or that programs and phrases give.
-    GoldTrees,
-}
 
 /// Which files are read; relative paths are below the data directory.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -44,11 +29,11 @@ impl Default for Data {
     }
 }
 
-/// How the numbers move.
+/// The hyper-parameters of training.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Training {
-    /// What is maximised.
+    /// What is maximized.
     pub objective: Objective,
     /// Passes over the data.
     pub epochs: usize,
@@ -108,30 +93,6 @@ impl Default for Training {
     }
 }
 
-/// The encoder that is trained from nothing.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Compact {
-    /// Width.
-    pub hidden: usize,
-    /// Layers.
-    pub layers: usize,
-    /// Attention heads.
-    pub heads: usize,
-    /// Width inside a layer.
-    pub intermediate: usize,
-    /// Buckets for character n-grams; zero for words alone.
-    pub ngram_buckets: usize,
-    /// Words seen less often in training are unknown words.
-    pub min_count: usize,
-}
-
-impl Default for Compact {
-    fn default() -> Self {
-        Self { hidden: 64, layers: 2, heads: 4, intermediate: 128, ngram_buckets: 4096, min_count: 1 }
-    }
-}
-
 /// A run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -144,11 +105,11 @@ pub struct Config {
     pub seed: u64,
     /// The files.
     pub data: Data,
-    /// The make of the model.
+    /// The family of the model and its hyper-parameters.
     pub model: Settings,
     /// The training.
     pub training: Training,
-    /// The encoder from scratch.
+    /// The shape of the encoder `compact`.
     pub compact: Compact,
 }
 
@@ -300,19 +261,19 @@ impl Config {
         if self.data.train.as_os_str().is_empty() {
             return conflict("`data.train` is missing: name the file of training examples");
         }
-        match (objective, self.model.search) {
-            (Objective::Crf, Search::Paper) => {
-                return conflict(
-                    "the objective `crf` needs `model.search = \"exact\"`: it sums over all typed programs",
-                );
-            }
-            (Objective::Marginal, Search::Exact) => {
-                return conflict(
-                    "the objective `marginal` needs `model.search = \"paper\"`: its scores are those of spans",
-                );
-            }
-            _ => {}
+        let family = self.model.family();
+        if !family.objectives().contains(&objective) {
+            let name = |objective: &Objective| serde_json::to_value(objective).unwrap_or_default();
+            let text = |objective| name(objective).as_str().unwrap_or_default().to_owned();
+            let allowed: Vec<String> = family.objectives().iter().map(text).collect();
+            return conflict(&format!(
+                "the family `{}` has no objective `{}`; set `training.objective` to one of {}",
+                family.name(),
+                text(&objective),
+                allowed.join(", ")
+            ));
         }
+        family.check().map_err(ConfigError::Conflict)?;
         if epochs == 0 || batch == 0 {
             return conflict("`training.epochs` and `training.batch` must be at least 1");
         }
@@ -325,9 +286,6 @@ impl Config {
         let Compact { hidden, heads, .. } = self.compact;
         if self.encoder == COMPACT && (heads == 0 || hidden % heads != 0) {
             return conflict("`compact.heads` must divide `compact.hidden`");
-        }
-        if self.model.hidden == 0 || self.model.max_words == 0 {
-            return conflict("`model.hidden` and `model.max_words` must be at least 1");
         }
         Ok(())
     }

@@ -1,23 +1,9 @@
 //! Learning curves as a picture: loss on the left, accuracy on the right, over epochs.
 //!
-//! Rows of numbers come in, SVG goes out, the same bytes for the same rows.
+//! The same rows give the same bytes.
 
+use crate::row::EpochRow;
 use spanwise_render::{AxisBounds, Plot, Series, side_by_side};
-
-/// One epoch of training. Shares are percentages; what is not a finite number leaves a gap in its curve.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct EpochRow {
-    /// Its number.
-    pub epoch: usize,
-    /// Mean loss of the training examples.
-    pub loss: f64,
-    /// Training examples whose program can be derived.
-    pub derivable_share: f64,
-    /// Exact match on dev.
-    pub dev_exact: f64,
-    /// Denotation on dev, where the domain has an executor.
-    pub dev_denotation: Option<f64>,
-}
 
 const BLUE: usize = 0;
 const ORANGE: usize = 1;
@@ -37,11 +23,11 @@ pub fn svg(rows: &[EpochRow]) -> String {
         Series { name: best.unwrap_or(curve.name), ..curve }
     };
     let mut curves = Vec::new();
-    if rows.iter().any(|row| row.dev_denotation.is_some()) {
-        curves.push(accuracy("denotation", |row| row.dev_denotation.unwrap_or(f64::NAN), ORANGE));
+    if rows.iter().any(|row| denotation(row).is_some()) {
+        curves.push(accuracy("denotation", |row| denotation(row).unwrap_or(f64::NAN), ORANGE));
     }
-    curves.push(accuracy("exact match", |row| row.dev_exact, BLUE));
-    curves.push(series("derivable in train", DASHED_GREEN, |row| row.derivable_share));
+    curves.push(accuracy("exact match", |row| exact_match(row).unwrap_or(f64::NAN), BLUE));
+    curves.push(series("derivable in train", DASHED_GREEN, |row| row.derivable));
     let plot = |title: &str, series, y| Plot {
         title: title.to_owned(),
         x_label: "epoch".to_owned(),
@@ -57,6 +43,14 @@ pub fn svg(rows: &[EpochRow]) -> String {
     side_by_side("Learning curves", &plots)
 }
 
+fn denotation(row: &EpochRow) -> Option<f64> {
+    row.dev.as_ref()?.denotation
+}
+
+fn exact_match(row: &EpochRow) -> Option<f64> {
+    row.dev.as_ref()?.exact_match
+}
+
 /// The first of the highest values, with its epoch.
 fn best(series: &Series) -> Option<(f64, f64)> {
     let finite = series.points.iter().copied().filter(|(_, y)| y.is_finite());
@@ -66,9 +60,11 @@ fn best(series: &Series) -> Option<(f64, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use spanwise_eval::metrics::Report;
 
     fn row(epoch: usize, loss: f64, dev: f64) -> EpochRow {
-        EpochRow { epoch, loss, derivable_share: 99.0, dev_exact: dev, dev_denotation: Some(dev + 2.0) }
+        let dev = Report { exact_match: Some(dev), denotation: Some(dev + 2.0), ..Report::default() };
+        EpochRow { epoch, loss, derivable: 99.0, dev: Some(dev), ..EpochRow::default() }
     }
 
     #[test]
@@ -83,13 +79,9 @@ mod tests {
 
     #[test]
     fn no_epoch_and_no_number_are_said_in_both_panels() {
-        let nothing = EpochRow {
-            loss: f64::NAN,
-            derivable_share: f64::NAN,
-            dev_exact: f64::INFINITY,
-            ..EpochRow::default()
-        };
-        for rows in [&[][..], &[nothing; 3]] {
+        let dev = Report { exact_match: Some(f64::INFINITY), ..Report::default() };
+        let nothing = EpochRow { loss: f64::NAN, derivable: f64::NAN, dev: Some(dev), ..EpochRow::default() };
+        for rows in [&[][..], &[nothing.clone(), nothing.clone(), nothing]] {
             assert_eq!(svg(rows).matches("no values").count(), 2);
         }
     }
@@ -102,7 +94,8 @@ mod tests {
 
     #[test]
     fn without_an_executor_there_is_no_curve_of_denotations() {
-        let rows = [EpochRow { dev_denotation: None, ..row(1, 1.0, 60.0) }];
-        assert!(!svg(&rows).contains("denotation"));
+        let mut row = row(1, 1.0, 60.0);
+        row.dev = row.dev.map(|dev| Report { denotation: None, ..dev });
+        assert!(!svg(&[row]).contains("denotation"));
     }
 }

@@ -1,34 +1,46 @@
 //! Training pairs: read, typed, and checked for a derivation.
 
-use crate::config::Objective;
 use crate::error::TrainError;
 use hashbrown::HashMap;
 use rayon::prelude::*;
 use spanwise_chart::gold::{GoldChart, Joins};
-use spanwise_core::{Span, Utterance};
+use spanwise_core::Utterance;
 use spanwise_domains::data::Example;
 use spanwise_eval::gold_spans::pieces_per_word;
 use spanwise_eval::tree_f1::gold_leaves;
-use spanwise_lang::{ConstantId, TermId, Terms};
-use spanwise_model::Model;
+use spanwise_lang::{TermId, Terms};
+use spanwise_model::{Model, Objective, Pair};
 
-/// An utterance with its program.
-#[derive(Clone, Debug)]
-pub(crate) struct Pair {
-    pub(crate) utterance: Utterance,
-    pub(crate) program: TermId,
-    /// Which constant stands on which words, where the data says so.
-    pub(crate) leaves: Option<Vec<(Span, ConstantId)>>,
+/// Why a pair is left out that has no gold tree to learn from.
+pub(crate) const NO_TREE: &str = "no gold tree";
+
+/// Examples that are left out for one reason.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LeftOut {
+    /// The reason.
+    pub reason: String,
+    /// How many there are.
+    pub count: usize,
+    /// One of them.
+    pub example: String,
 }
 
-/// Pairs and what became of the examples that are none.
+/// The pairs that can be learned from, and what became of the other examples.
 pub(crate) struct Pairs {
     pub(crate) list: Vec<Pair>,
-    /// Examples without a derivation, by reason, the most frequent first; with one example each.
-    pub(crate) left_out: Vec<(String, usize, String)>,
+    /// By reason, the most frequent first.
+    pub(crate) left_out: Vec<LeftOut>,
 }
 
-/// Reads programs into one store. Examples without a program, or with one that is no program, are errors.
+impl Pairs {
+    /// The share of examples that can be learned from, in percent.
+    pub(crate) fn derivable(&self) -> f64 {
+        let n_all = self.list.len() + self.left_out.iter().map(|left| left.count).sum::<usize>();
+        100.0 * self.list.len() as f64 / n_all.max(1) as f64
+    }
+}
+
+/// Reads programs into one store. Examples without a program, or with one that cannot be read, are errors.
 pub(crate) fn read_programs(
     examples: &[Example],
     terms: &mut Terms,
@@ -45,10 +57,7 @@ pub(crate) fn read_programs(
     Ok(pairs)
 }
 
-/// Why a pair is left out that has no gold tree to learn from.
-pub(crate) const NO_TREE: &str = "no gold tree";
-
-/// Keeps the pairs that the model's chart can derive.
+/// Keeps the pairs that the model can derive; all of them for a family without a grammar.
 pub(crate) fn derivable(
     model: &Model,
     terms: &Terms,
@@ -58,43 +67,45 @@ pub(crate) fn derivable(
 ) -> Pairs {
     let trees: HashMap<&str, &Example> =
         trees.iter().map(|example| (example.utterance.as_str(), example)).collect();
-    let checked: Vec<Result<Pair, (String, String)>> = pairs
-        .into_par_iter()
-        .map(|(utterance, program)| {
-            let fail = |kind: &str, text: &Utterance| Err((kind.to_owned(), text.text().to_owned()));
-            let prepared = match model.prepare(utterance) {
-                Ok(prepared) => prepared,
-                Err(error) => return Err((error.to_string(), String::new())),
-            };
-            let (domain, grammar) = (&model.domain, &model.grammar);
-            match GoldChart::new(domain, grammar, &prepared.lattice, terms, program, Joins::None) {
-                Ok(_) => {}
-                Err(reason) => return fail(reason.kind(), &prepared.utterance),
-            }
-            let leaves = (objective == Objective::GoldTrees)
-                .then(|| {
-                    let example = trees.get(prepared.utterance.text())?;
-                    let pieces = pieces_per_word(&model.tokenizer, &prepared.utterance);
-                    gold_leaves(domain, example, pieces.as_deref(), &prepared.utterance)
-                })
-                .flatten();
-            if objective == Objective::GoldTrees && leaves.is_none() {
-                return fail(NO_TREE, &prepared.utterance);
-            }
-            Ok(Pair { utterance: prepared.utterance, program, leaves })
-        })
-        .collect();
+    let check = |(utterance, program): (Utterance, TermId)| {
+        check_derivable(model, terms, &utterance, program)?;
+        let leaves = if objective == Objective::GoldTrees {
+            let tree = trees.get(utterance.text());
+            let pieces = pieces_per_word(model.family.tokenizer(), &utterance);
+            let leaves =
+                tree.and_then(|tree| gold_leaves(&model.domain, tree, pieces.as_deref(), &utterance));
+            Some(leaves.ok_or_else(|| (NO_TREE.to_owned(), utterance.text().to_owned()))?)
+        } else {
+            None
+        };
+        Ok(Pair { utterance, program, leaves })
+    };
+    let checked: Vec<Result<Pair, (String, String)>> = pairs.into_par_iter().map(check).collect();
     let mut list = Vec::with_capacity(checked.len());
-    let mut left_out: Vec<(String, usize, String)> = Vec::new();
+    let mut left_out: Vec<LeftOut> = Vec::new();
     for pair in checked {
         match pair {
             Ok(pair) => list.push(pair),
-            Err((kind, text)) => match left_out.iter_mut().find(|(other, ..)| *other == kind) {
-                Some((_, count, _)) => *count += 1,
-                None => left_out.push((kind, 1, text)),
+            Err((reason, example)) => match left_out.iter_mut().find(|other| other.reason == reason) {
+                Some(other) => other.count += 1,
+                None => left_out.push(LeftOut { reason, count: 1, example }),
             },
         }
     }
-    left_out.sort_by_key(|(_, count, _)| std::cmp::Reverse(*count));
+    left_out.sort_by_key(|left| std::cmp::Reverse(left.count));
     Pairs { list, left_out }
+}
+
+/// Why the model cannot derive a pair, with the utterance.
+fn check_derivable(
+    model: &Model,
+    terms: &Terms,
+    utterance: &Utterance,
+    program: TermId,
+) -> Result<(), (String, String)> {
+    let Some(spans) = model.family.span_model() else { return Ok(()) };
+    let prepared = spans.prepare(utterance.clone()).map_err(|error| (error.to_string(), String::new()))?;
+    GoldChart::new(&model.domain, &spans.grammar, &prepared.lattice, terms, program, Joins::None)
+        .map(|_| ())
+        .map_err(|reason| (reason.kind().to_owned(), utterance.text().to_owned()))
 }

@@ -11,7 +11,7 @@ use spanwise_chart::gold::{GoldChart, Joins};
 use spanwise_chart::gold_tree::GoldTree;
 use spanwise_chart::grammar::Grammar;
 use spanwise_chart::{Category, SpanTree};
-use spanwise_core::{Idx, Span, Utterance};
+use spanwise_core::{Idx, Random, Span, Utterance};
 use spanwise_lang::{Analysis, ConstantId, Domain, Kind, Node, TermId, Terms, TypeId};
 
 /// How many draws one new example may cost: some are too long, some exist already.
@@ -261,7 +261,7 @@ impl<'a> Bank<'a> {
         n: usize,
         seed: u64,
     ) -> Vec<Recombined> {
-        let mut random = SplitMix(seed);
+        let mut random = Random::from_state(seed);
         let mut made: HashSet<String> = HashSet::new();
         let mut found = Vec::new();
         if self.hosts.is_empty() {
@@ -297,7 +297,7 @@ impl<'a> Bank<'a> {
     }
 
     /// A place and another fragment for it, of the kind of the one that stands there.
-    fn draw(&self, random: &mut SplitMix) -> (&Host, &Place, &Fragment) {
+    fn draw(&self, random: &mut Random) -> (&Host, &Place, &Fragment) {
         let host = &self.hosts[random.below(self.hosts.len())];
         let place = &host.places[random.below(host.places.len())];
         let old = &self.fragments[place.fragment];
@@ -485,24 +485,6 @@ fn build(
         };
     }
     Some(built)
-}
-
-/// The generator SplitMix64: small, and the same everywhere.
-struct SplitMix(u64);
-
-impl SplitMix {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        bits ^ (bits >> 31)
-    }
-
-    /// A number below `n`, which is not zero.
-    fn below(&mut self, n: usize) -> usize {
-        ((u128::from(self.next()) * n as u128) >> 64) as usize
-    }
 }
 
 #[cfg(test)]

@@ -1,41 +1,37 @@
 //! Training: from a configuration to a model directory.
 
-use crate::checkpoint::{self, State};
-use crate::config::{Config, Objective, Training};
+use crate::cache::Cache;
+use crate::checkpoint::{self, Identity, State};
+use crate::config::{Config, Training};
 use crate::error::TrainError;
-use crate::pairs;
+use crate::pairs::{self, LeftOut};
+use crate::row::{EpochRow, FinalRow};
 use crate::run::Run;
-use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use spanwise_core::Utterance;
 use spanwise_domains::data::{self, Example, write_atomic};
 use spanwise_domains::exec::{self, Executor};
 use spanwise_domains::load::{LoadError, Spec};
 use spanwise_eval::annotate;
-use spanwise_lang::{Domain, Terms};
-use spanwise_model::{Labels, LexiconUse, Model, Parser, Search};
-use spanwise_nn::pretrained::{Activation, Architecture, EncoderConfig, Pretrained, PretrainedError};
-use spanwise_nn::tokenizer::WordTable;
-use spanwise_nn::{AdamW, AdamWConfig, Network, Tokenizer};
+use spanwise_lang::{Domain, TermId, Terms};
+use spanwise_model::{Blueprint, EncoderSource, Model, Objective, Parser};
+use spanwise_nn::{AdamW, AdamWConfig};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Longest utterance of the encoder from scratch, with its ends.
-const COMPACT_POSITIONS: usize = 5_002;
-
-/// What a run tells while it goes on. Answering with a break stops it; it can be resumed after the last whole epoch.
+/// What a run reports while it goes on. A break stops it; it can be resumed after the last whole epoch.
 #[derive(Clone, Debug)]
 pub enum Event<'a> {
     /// The data is read.
     Data {
         /// Training pairs with a derivation.
         n_train: usize,
-        /// Examples without one, by reason, with an example each.
-        left_out: &'a [(String, usize, String)],
+        /// Examples without one, by reason.
+        left_out: &'a [LeftOut],
         /// Dev examples.
         n_dev: usize,
-        /// Numbers that are trained.
+        /// Trainable parameters.
         n_trained: usize,
     },
     /// Outputs of frozen layers are computed.
@@ -63,19 +59,22 @@ pub enum Event<'a> {
         /// The mean loss of this epoch so far.
         loss: f64,
     },
-    /// An epoch is done; the line of `metrics.jsonl`.
+    /// An epoch is done.
     Epoch {
-        /// What is written.
-        row: &'a Map<String, Value>,
+        /// The row of `metrics.jsonl`.
+        row: &'a EpochRow,
     },
 }
+
+/// Gets every event of a run; a break stops the run.
+pub type Watch<'w> = dyn FnMut(Event<'_>) -> ControlFlow<()> + 'w;
 
 /// A finished run.
 pub struct Trained {
     /// The model, ready to parse.
     pub parser: Parser,
-    /// The last line of the metrics.
-    pub metrics: Map<String, Value>,
+    /// The last row of `metrics.jsonl`.
+    pub row: FinalRow,
 }
 
 /// Trains a model.
@@ -91,7 +90,7 @@ pub fn train(
     encoder: Option<&Path>,
     out: &Path,
     resume: bool,
-    watch: &mut dyn FnMut(Event<'_>) -> ControlFlow<()>,
+    watch: &mut Watch<'_>,
 ) -> Result<Trained, TrainError> {
     config.check()?;
     let has_checkpoint = out.join(checkpoint::FILE).exists();
@@ -130,76 +129,62 @@ pub fn train(
     let read = pairs::read_programs(&examples, &mut terms, &train_file)?;
     let identity = identity(config, &domain, encoder, &[&examples, &dev, &trees]);
     let model = build(config, domain, encoder, &read, &terms)?;
-    let n_all = read.len();
     let pairs = pairs::derivable(&model, &terms, read, &trees, config.training.objective);
     if pairs.list.is_empty() {
-        let reasons: Vec<String> = pairs
-            .left_out
-            .iter()
-            .take(3)
-            .map(|(kind, count, text)| format!("{count} {kind} (such as `{text}`)"))
-            .collect();
-        let lacks_trees = pairs.left_out.iter().any(|(kind, ..)| kind == pairs::NO_TREE);
-        let command = if lacks_trees && config.data.trees.is_none() {
-            format!("spanwise data annotate {} {train_file} --verbose", config.domain)
-        } else {
-            format!("spanwise check {} {train_file}", config.domain)
-        };
-        return Err(TrainError::NothingDerivable {
-            file: train_file,
-            command,
-            n: n_all,
-            reasons: reasons.join("; "),
-        });
+        return Err(nothing_derivable(config, train_file, &pairs.left_out));
     }
     make_directory(out)?;
     sweep(out);
     write_text(&out.join("config.toml"), &config.to_toml())?;
-    let n_trained = model.network.params.n_trained();
+    let derivable = pairs.derivable();
     let _ = watch(Event::Data {
         n_train: pairs.list.len(),
         left_out: &pairs.left_out,
         n_dev: dev.len(),
-        n_trained,
+        n_trained: model.family.params().n_trained(),
     });
-
-    let adam = optimiser(config, &model);
-    let spare = vec![None; model.network.params.no_gradients().len()];
-    let state = State { identity, ..State::default() };
     let mut run = Run {
         config,
         out,
-        model: Some(model),
+        adam: optimiser(config, &model),
+        spare: vec![None; model.family.params().no_gradients().len()],
+        model,
         executor,
         terms,
         pairs: pairs.list,
-        derivable: pairs_share(n_all, &pairs.left_out),
+        derivable,
         dev,
-        adam,
-        state,
-        spare,
-        cache: Vec::new(),
+        state: State { identity, ..State::default() },
+        cache: Cache::default(),
     };
     if resume && has_checkpoint {
         run.resume()?;
-        let _ = watch(Event::Resumed { epoch: run.state.epoch });
+        let _ = watch(Event::Resumed { epoch: run.state.epoch() });
     }
-    run.go(watch)
+    run.train(watch)
 }
 
-fn pairs_share(n_all: usize, left_out: &[(String, usize, String)]) -> f64 {
-    let n_out: usize = left_out.iter().map(|(_, count, _)| count).sum();
-    100.0 * (n_all - n_out) as f64 / n_all.max(1) as f64
+fn nothing_derivable(config: &Config, file: String, left_out: &[LeftOut]) -> TrainError {
+    let reason = |left: &LeftOut| format!("{} {} (such as `{}`)", left.count, left.reason, left.example);
+    let reasons: Vec<String> = left_out.iter().take(3).map(reason).collect();
+    let lacks_trees = left_out.iter().any(|left| left.reason == pairs::NO_TREE);
+    let command = if lacks_trees && config.data.trees.is_none() {
+        format!("spanwise data annotate {} {file} --verbose", config.domain)
+    } else {
+        format!("spanwise check {} {file}", config.domain)
+    };
+    let n = left_out.iter().map(|left| left.count).sum();
+    TrainError::NothingDerivable { file, command, n, reasons: reasons.join("; ") }
 }
 
-/// An optimiser at its start.
+/// An optimizer at its start.
 pub(crate) fn optimiser(config: &Config, model: &Model) -> AdamW {
     let Training { weight_decay, clip, .. } = config.training;
-    AdamW::new(AdamWConfig { weight_decay, clip, ..AdamWConfig::default() }, &model.network.params)
+    AdamW::new(AdamWConfig { weight_decay, clip, ..AdamWConfig::default() }, model.family.params())
 }
 
-/// What decides the outcome of a run, as a short text to compare.
-fn identity(config: &Config, domain: &Domain, encoder: Option<&Path>, data: &[&[Example]]) -> String {
+/// What decides the outcome of a run.
+fn identity(config: &Config, domain: &Domain, encoder: Option<&Path>, data: &[&[Example]]) -> Identity {
     let mut settings = Sha256::new();
     // Where the encoder lies does not matter.
     settings.update(Config { encoder: String::new(), ..config.clone() }.to_toml());
@@ -214,13 +199,12 @@ fn identity(config: &Config, domain: &Domain, encoder: Option<&Path>, data: &[&[
         let size = std::fs::metadata(directory.join("model.safetensors")).map_or(0, |file| file.len());
         weights.update(size.to_le_bytes());
     }
-    format!(
-        "settings {}, domain {}, data {}, encoder {}",
-        short(settings),
-        domain_hash(domain),
-        short(examples),
-        short(weights)
-    )
+    Identity {
+        settings: short(settings),
+        domain: domain_hash(domain),
+        data: short(examples),
+        encoder: short(weights),
+    }
 }
 
 /// A domain by its file and its tables, wherever they lie.
@@ -242,55 +226,21 @@ pub(crate) fn build(
     config: &Config,
     domain: Domain,
     encoder: Option<&Path>,
-    pairs: &[(Utterance, spanwise_lang::TermId)],
+    pairs: &[(Utterance, TermId)],
     terms: &Terms,
 ) -> Result<Model, TrainError> {
-    let mut labels = Labels::new(&domain);
-    // Without phrases, a rare predicate could not stand anywhere.
-    let has_phrases = config.model.lexicon == LexiconUse::Full;
-    let rare_below =
-        if has_phrases && config.model.search == Search::Exact { config.model.rare_below } else { 0 };
-    labels.mark_rare(&domain, terms, pairs.iter().map(|(_, program)| program), rare_below);
-    let head = Model::head(&labels, &config.model);
-    let (tokenizer, network) = match encoder {
-        Some(directory) => {
-            let failed = |error: PretrainedError| TrainError::Encoder {
-                encoder: config.encoder.clone(),
-                reason: error.to_string(),
-            };
-            let Pretrained { config: shape, mut weights, tokenizer } =
-                Pretrained::open(directory).map_err(failed)?;
-            let frozen = config.training.frozen_layers;
-            let network =
-                Network::pretrained(shape, &mut weights, head, frozen, config.seed).map_err(|error| {
-                    TrainError::Encoder { encoder: config.encoder.clone(), reason: error.to_string() }
-                })?;
-            (tokenizer, network)
-        }
-        None => {
-            let words =
-                WordTable::from_utterances(pairs.iter().map(|(text, _)| text), config.compact.min_count);
-            let tokenizer = Tokenizer::Words(words.with_buckets(config.compact.ngram_buckets as u32));
-            let shape = EncoderConfig {
-                architecture: Architecture::Compact,
-                vocab_size: tokenizer.vocab_size(),
-                hidden: config.compact.hidden,
-                layers: config.compact.layers,
-                heads: config.compact.heads,
-                intermediate: config.compact.intermediate,
-                max_positions: COMPACT_POSITIONS,
-                type_vocab: 0,
-                layer_norm_eps: 1e-5,
-                dropout: f64::from(config.training.dropout),
-                position_offset: 0,
-                relative_buckets: 32,
-                activation: Activation::Gelu,
-            };
-            let network = Network::from_scratch(shape, tokenizer.n_buckets(), head, config.seed)?;
-            (tokenizer, network)
-        }
+    let Training { frozen_layers, dropout, .. } = config.training;
+    let encoder = match encoder {
+        Some(directory) => EncoderSource::Pretrained { directory, frozen_layers },
+        None => EncoderSource::Compact { shape: &config.compact, dropout },
     };
-    Ok(Model::new(domain, config.model.clone(), labels, tokenizer, network))
+    let domain = Arc::new(domain);
+    let blueprint = Blueprint { domain: Arc::clone(&domain), terms, pairs, encoder, seed: config.seed };
+    let family = config.model.family().build(blueprint).map_err(|error| TrainError::Encoder {
+        encoder: config.encoder.clone(),
+        reason: error.to_string(),
+    })?;
+    Ok(Model::new(domain, family, Spec::parse(&config.domain).directory()))
 }
 
 fn make_directory(path: &Path) -> Result<(), TrainError> {

@@ -1,4 +1,9 @@
-#![doc = include_str!("../../../README.md")]
+// The README's examples are about the domain `geo`.
+#![cfg_attr(feature = "geo", doc = include_str!("../../../README.md"))]
+#![cfg_attr(
+    not(feature = "geo"),
+    doc = "Natural language to programs: trained parsers, domains, programs, executors."
+)]
 
 pub use spanwise_core::{Span, Token, Utterance};
 pub use spanwise_domains::exec::{Denotation, ExecError, Executor, open as open_executor};

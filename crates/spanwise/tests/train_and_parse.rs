@@ -39,7 +39,7 @@ fn a_trained_model_parses_the_same_after_loading() {
     let trained = train(&config, toy, None, out.path(), false, go_on).unwrap();
     let loaded = Parser::load(out.path()).unwrap();
 
-    let details = Details { alternatives: 2, provenance: true };
+    let details = Details { alternatives: 2, provenance: true, chart: false };
     for text in ["turn on the hall lamp", "kill the cellar light", "blink the desk lamp three times", "?", ""]
     {
         let [before, after] =

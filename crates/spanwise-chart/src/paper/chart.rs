@@ -1,7 +1,7 @@
 //! The chart of Algorithm 1: for every span a sorted list of trees, each one a row of back-pointers.
 //!
-//! What may compose is asked of a [`Constraint`]: everything ([`Free`]), what the types allow, or parts of
-//! the gold program ([`super::checked::Checked`]).
+//! A [`Constraint`] decides what may compose: everything ([`Free`]), or what the types allow
+//! ([`super::checked::Checked`]).
 
 use super::beam::{Beam, Candidate, EntryId, How};
 use super::{PaperConfig, PaperOutcome, PaperScores};
@@ -11,8 +11,6 @@ use spanwise_lang::ConstantId;
 
 /// What a chart may put together.
 pub(super) trait Constraint {
-    /// The only constants that are possible, in order; `None` for all.
-    fn constants(&self) -> Option<&[ConstantId]>;
     /// Called before the lists of the whole input are filled.
     fn enter_root(&mut self);
     /// Whether a tree may be built that way.
@@ -27,9 +25,6 @@ pub(super) trait Constraint {
 pub(super) struct Free;
 
 impl Constraint for Free {
-    fn constants(&self) -> Option<&[ConstantId]> {
-        None
-    }
     fn enter_root(&mut self) {}
     fn allows(&mut self, _: How) -> bool {
         true
@@ -182,17 +177,13 @@ impl<'a, C: Constraint> Chart<'a, C> {
         let row = self.scores.row(span);
         let n_constants = self.scores.n_constants();
         let null = f64::from(row[n_constants + 1]);
-        let n_possible = self.constraint.constants().map_or(n_constants, <[_]>::len);
         let mut floor = f32::NEG_INFINITY;
-        for at in 0..n_possible {
-            let constant =
-                self.constraint.constants().map_or_else(|| ConstantId::from_usize(at), |all| all[at]);
-            let logit = row[constant.index()];
+        for (at, &logit) in row[..n_constants].iter().enumerate() {
             if logit <= floor {
                 self.beam.dropped |= logit > f32::NEG_INFINITY;
                 continue;
             }
-            self.offer(f64::from(logit) - null, How::Constant(constant));
+            self.offer(f64::from(logit) - null, How::Constant(ConstantId::from_usize(at)));
             if let Some(&Candidate { how: How::Constant(worst), .. }) = self.beam.worst() {
                 floor = row[worst.index()];
             }

@@ -1,10 +1,9 @@
 //! The paper chart: Algorithm 1 of Herzig & Berant (2021), as printed.
 //!
-//! A score for every span and category comes in ([`PaperScores`]); the best span tree that is a program goes
-//! out ([`PaperOutcome`]). The chart keeps the `k` best trees of every span; a tree whose types do not fit is
-//! dropped at once, or only when it is finished ([`TypeCheck`], section 3.2). With a gold program ([`decode_gold`],
-//! section 3.3) it keeps only trees whose sub-programs are parts of that program. [`labels`] and [`log_prob`]
-//! turn a tree into what hard EM trains on (section 3.1).
+//! [`decode`] is CKY with a beam: from a score for every span and category ([`PaperScores`]) it finds a span tree that
+//! is a program and has a high score ([`PaperOutcome`]). A chart cell keeps the `k` best trees of its span; a tree whose
+//! types do not fit is dropped at once, or only when it is finished ([`TypeCheck`], section 3.2). [`log_prob`] is the
+//! log-likelihood of a tree (section 3.1). Trees to learn from (section 3.3) come from [`crate::gold`], without a beam.
 //!
 //! # The trees
 //!
@@ -16,8 +15,8 @@
 //! ```
 //!
 //! Line 7 of the algorithm, `pi(i, j, X) = max(temp, pi(i, j, join))`, lets `S` be everything that `join` is,
-//! so that a constant, a ternary node (Figure 3) or `join null` may cover the whole input too. `S` stands on
-//! no right-hand side: its list is kept for the whole input only.
+//! so that a constant, a ternary node (Figure 3) or `join null` may cover the whole input too. `S` is on no
+//! right-hand side: its list is kept for the whole input only.
 //!
 //! # The order of trees
 //!
@@ -32,25 +31,22 @@
 //! For `n` tokens and `c` constants: `n^2 c / 2` comparisons for the constants, `n^3 / 6` splits into two
 //! and, with the ternary rule, `n^4 / 24` splits into three. The lists are sorted, and a split is left as
 //! soon as its next tree could not enter the list: most splits cost one comparison, at worst `k^2` or `k^3`.
-//! With a gold program the lists are rarely full, and a split costs `k^2` look-ups and what they let through.
 //! Memory: `k n^2 / 2` back-pointers; nothing is allocated per split.
 
 mod beam;
 mod chart;
 mod checked;
-mod fragments;
 #[cfg(test)]
 mod oracle;
 mod program;
 mod scores;
 
+pub(crate) use scores::spans;
 pub use scores::{PaperScores, category_index, labels, log_prob, n_spans, span_index};
 
 use crate::tree::SpanTree;
 use chart::{Chart, Constraint, Free};
 use checked::Checked;
-use fragments::Fragments;
-use program::Wanted;
 use spanwise_core::Span;
 use spanwise_lang::{Domain, TermId, Terms};
 
@@ -72,7 +68,7 @@ pub enum TypeCheck {
     /// As soon as it is built: lists hold only trees that may still become a program.
     #[default]
     EveryTree,
-    /// When the search is over: lists may fill with trees that come to nothing.
+    /// When the search is over: lists may fill with trees that are part of no program.
     FinishedTrees,
 }
 
@@ -166,55 +162,29 @@ pub fn decode(
     Ok(match config.check {
         TypeCheck::EveryTree => {
             let chart = Chart::fill(scores, config, Checked::new(domain));
-            first_program(domain, terms, &chart, None).unwrap_or_else(|| chart.failure())
+            first_program(domain, terms, &chart).unwrap_or_else(|| chart.failure())
         }
         TypeCheck::FinishedTrees => {
             let chart = Chart::fill(scores, config, Free);
             // Without a constraint a span whose list is empty has no tree, however narrow the lists below it are.
             let is_empty = chart.roots().next().is_none() && config.k > 0;
             let failure = if is_empty { PaperOutcome::NoDerivation } else { chart.failure() };
-            first_program(domain, terms, &chart, None).unwrap_or(failure)
+            first_program(domain, terms, &chart).unwrap_or(failure)
         }
     })
 }
 
-/// The first tree of the whole input that is a program, or the wanted one.
+/// The first tree of the whole input that is a program.
 fn first_program<C: Constraint>(
     domain: &Domain,
     terms: &mut Terms,
     chart: &Chart<'_, C>,
-    wanted: Option<&Wanted<'_>>,
 ) -> Option<PaperOutcome> {
     chart.roots().find_map(|root| {
         let mut tree = chart.tree(root);
-        let program = program::annotate(domain, terms, &mut tree, wanted)?;
+        let program = program::annotate(domain, terms, &mut tree)?;
         Some(PaperOutcome::Found { tree, program, score: chart.score(root) as f32 })
     })
-}
-
-/// The best tree whose program is `program`, as far as lists of `k` trees find it (section 3.3). Hard EM itself takes the best
-/// one of all, from [`crate::objective::marginal`].
-///
-/// Constants outside `program` are impossible, and trees compose only into connected parts of it; over the
-/// whole input only trees of the whole program are kept. There is no limit on the size of `program`; one that
-/// the domain cannot type has no derivation.
-///
-/// # Errors
-/// When the scores are not for the constants of this domain.
-pub fn decode_gold(
-    domain: &Domain,
-    terms: &mut Terms,
-    scores: &PaperScores,
-    program: TermId,
-    config: PaperConfig,
-) -> Result<PaperOutcome, PaperError> {
-    check_domain(domain, scores)?;
-    let Some(fragments) = Fragments::of(domain, terms, program, scores.n_tokens()) else {
-        return Ok(PaperOutcome::NoDerivation);
-    };
-    let chart = Chart::fill(scores, config, Checked::new(&fragments));
-    let wanted = Wanted { program, parts: fragments.meanings() };
-    Ok(first_program(domain, terms, &chart, Some(&wanted)).unwrap_or_else(|| chart.failure()))
 }
 
 fn check_domain(domain: &Domain, scores: &PaperScores) -> Result<(), PaperError> {

@@ -1,4 +1,4 @@
-//! `program(T)`: the program of a finished tree (section 2), and what each node means on the way.
+//! `program(T)`: the program of a finished tree and the sub-programs of its nodes (section 2).
 //!
 //! A constant may have several frames, so a node has a set of meanings; in a complete program all but one
 //! fall away. Two neighbours compose in at most one way: one is applied to the other, or both are values of
@@ -6,29 +6,14 @@
 //! then the result with the middle one (section 3.4).
 
 use crate::tree::{Category, SpanTree, TreeNode};
-use spanwise_lang::meaning::Partial;
 use spanwise_lang::{ConstantId, Domain, Meaning, Shape, TermId, Terms};
 
 /// Most meanings that a node may have. What is found later, from frames declared later, is forgotten.
 const MAX_MEANINGS: usize = 64;
 
-/// The program that a tree must have.
-pub(super) struct Wanted<'a> {
-    /// The whole program.
-    pub(super) program: TermId,
-    /// The only meanings that nodes may have.
-    pub(super) parts: &'a [Meaning],
-}
-
-/// Finds the program of a tree and writes the sub-programs into it; `None` when the tree is not a program, or
-/// not the one that is wanted.
-pub(super) fn annotate(
-    domain: &Domain,
-    terms: &mut Terms,
-    tree: &mut SpanTree,
-    wanted: Option<&Wanted<'_>>,
-) -> Option<TermId> {
-    let mut composer = Composer { domain, terms, wanted };
+/// Finds the program of a tree and writes the sub-programs into it; `None` when the tree is not a program.
+pub(super) fn annotate(domain: &Domain, terms: &mut Terms, tree: &mut SpanTree) -> Option<TermId> {
+    let mut composer = Composer { domain, terms };
     let mut found: Vec<Vec<Way>> = Vec::with_capacity(tree.nodes.len());
     for node in &tree.nodes {
         let ways = composer.ways(node, &found)?;
@@ -56,7 +41,6 @@ struct Way {
 struct Composer<'a> {
     domain: &'a Domain,
     terms: &'a mut Terms,
-    wanted: Option<&'a Wanted<'a>>,
 }
 
 impl Composer<'_> {
@@ -85,7 +69,7 @@ impl Composer<'_> {
         for (id, frame) in self.domain.frames_of(constant) {
             // A frame without a state is part of no complete program.
             let leaf = frame.state.and_then(|_| self.domain.leaf(self.terms, constant, id));
-            self.keep(&mut ways, leaf, Vec::new);
+            keep(&mut ways, leaf, Vec::new);
         }
         ways
     }
@@ -100,27 +84,16 @@ impl Composer<'_> {
         for (left_at, left) in lefts.iter().enumerate() {
             for (right_at, right) in rights.iter().enumerate() {
                 let joined = join(self.domain, self.terms, &left.meaning, &right.meaning);
-                self.keep(&mut ways, joined, || from(left_at, right_at));
+                keep(&mut ways, joined, || from(left_at, right_at));
             }
         }
         ways
     }
 
-    fn keep(&self, ways: &mut Vec<Way>, meaning: Option<Meaning>, from: impl FnOnce() -> Vec<usize>) {
-        let Some(meaning) = meaning else { return };
-        let is_wanted = self.wanted.is_none_or(|wanted| wanted.parts.contains(&meaning));
-        let is_new = || ways.iter().all(|way| way.meaning != meaning);
-        if ways.len() < MAX_MEANINGS && is_wanted && is_new() {
-            ways.push(Way { meaning, from: from() });
-        }
-    }
-
     /// The first meaning of the root that is a program, and that program.
     fn program(&mut self, root: &[Way]) -> Option<(usize, TermId)> {
-        root.iter().enumerate().find_map(|(at, way)| {
-            let program = self.domain.program(self.terms, &way.meaning)?;
-            self.wanted.is_none_or(|wanted| wanted.program == program).then_some((at, program))
-        })
+        let mut ways = root.iter().enumerate();
+        ways.find_map(|(at, way)| Some((at, self.domain.program(self.terms, &way.meaning)?)))
     }
 
     /// Writes down what each node means in the chosen reading, from the root down.
@@ -140,34 +113,22 @@ impl Composer<'_> {
         }
     }
 
-    /// A meaning as a term, with `_` for what it still wants.
+    /// A meaning as a term, with `_` in its open slots.
     fn written(&mut self, meaning: &Meaning) -> TermId {
+        let Meaning::Gathered { accumulator, elements } = meaning else {
+            return self.domain.sketch(self.terms, meaning);
+        };
         let hole = self.terms.leaf(Shape::Wildcard, "_");
-        match meaning {
-            Meaning::Done { term, .. } => *term,
-            Meaning::Gathered { accumulator, elements } => {
-                let args: Vec<TermId> = elements.iter().copied().chain([hole]).collect();
-                self.terms.term(Shape::Call, self.domain.accumulators()[*accumulator].head, &args)
-            }
-            Meaning::Open { inner, around } => {
-                let first = self.filled(inner, hole);
-                around.iter().fold(first, |term, outer| self.filled(outer, term))
-            }
-        }
+        let args: Vec<TermId> = elements.iter().copied().chain([hole]).collect();
+        self.terms.term(Shape::Call, self.domain.accumulators()[*accumulator].head, &args)
     }
+}
 
-    /// A function with `rest` in its open slots.
-    fn filled(&mut self, partial: &Partial, rest: TermId) -> TermId {
-        match partial {
-            Partial::Values { accumulator, elements } => {
-                let args: Vec<TermId> = elements.iter().copied().chain([rest]).collect();
-                self.terms.term(Shape::Call, self.domain.accumulators()[*accumulator].head, &args)
-            }
-            Partial::Constant { frame, args } => {
-                let args: Vec<TermId> = args.iter().map(|arg| arg.unwrap_or(rest)).collect();
-                self.domain.frame(*frame).form.as_ref().map_or(rest, |form| form.build(self.terms, &args))
-            }
-        }
+fn keep(ways: &mut Vec<Way>, meaning: Option<Meaning>, from: impl FnOnce() -> Vec<usize>) {
+    let Some(meaning) = meaning else { return };
+    let is_new = || ways.iter().all(|way| way.meaning != meaning);
+    if ways.len() < MAX_MEANINGS && is_new() {
+        ways.push(Way { meaning, from: from() });
     }
 }
 

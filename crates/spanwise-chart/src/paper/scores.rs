@@ -159,8 +159,8 @@ fn log_sum_exp(row: &[f32]) -> f64 {
     largest + row.iter().map(|&logit| (f64::from(logit) - largest).exp()).sum::<f64>().ln()
 }
 
-/// All spans in order.
-fn spans(n_tokens: usize) -> impl Iterator<Item = Span> {
+/// All spans in the order of [`span_index`].
+pub(crate) fn spans(n_tokens: usize) -> impl Iterator<Item = Span> {
     let n_tokens = n_tokens as u32;
     (0..n_tokens).flat_map(move |start| (start + 1..=n_tokens).map(move |end| Span::new(start, end)))
 }

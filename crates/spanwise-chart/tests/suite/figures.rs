@@ -47,6 +47,7 @@ fn check(
     expected.assert_eq(&tree.render(&domain, &terms, &utterance));
 }
 
+#[cfg(feature = "geo")]
 #[test]
 fn figure_1_the_capital_of_states_that_new_york_borders() {
     check(
@@ -81,6 +82,7 @@ fn figure_1_the_capital_of_states_that_new_york_borders() {
     );
 }
 
+#[cfg(feature = "geo")]
 #[test]
 fn figure_3_a_function_between_another_and_its_argument() {
     let leaves = [(0, 1, "state"), (4, 5, "largest_one"), (5, 6, "population_1")];

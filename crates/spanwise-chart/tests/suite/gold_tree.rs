@@ -11,7 +11,7 @@ use spanwise_chart::{Category, SpanTree};
 use spanwise_lang::{Analysis, ConstantId, Node};
 
 /// The constants under a node of the tree, sorted.
-fn said(tree: &SpanTree, top: usize) -> Vec<ConstantId> {
+fn constants_of_tree(tree: &SpanTree, top: usize) -> Vec<ConstantId> {
     let (mut found, mut todo) = (Vec::new(), vec![top]);
     while let Some(at) = todo.pop() {
         let node = &tree.nodes[at];
@@ -25,7 +25,7 @@ fn said(tree: &SpanTree, top: usize) -> Vec<ConstantId> {
 }
 
 /// The constants under a node of the program, sorted.
-fn meant(analysis: &Analysis, top: usize) -> Vec<ConstantId> {
+fn constants_of_program(analysis: &Analysis, top: usize) -> Vec<ConstantId> {
     let (mut found, mut todo) = (Vec::new(), vec![top]);
     while let Some(at) = todo.pop() {
         if let Node::Constant { constant, .. } = analysis.nodes[at] {
@@ -62,7 +62,7 @@ fn check(case: &Case) {
     }
     for (node, place) in found.says.iter().enumerate() {
         if let Some(place) = place {
-            assert_eq!(said(&found.tree, *place), meant(gold.analysis(), node));
+            assert_eq!(constants_of_tree(&found.tree, *place), constants_of_program(gold.analysis(), node));
         }
     }
     assert!(found.says[0].is_some());
@@ -79,7 +79,7 @@ proptest! {
 
 #[test]
 fn in_the_built_in_domains_too() {
-    for name in ["geo", "clevr", "scan"] {
+    for name in spanwise_domains::load::builtin_names() {
         for seed in 0..40 {
             built_in_cases(seed, name, spanwise_chart::grammar::Options::default()).iter().for_each(check);
         }

@@ -1,5 +1,10 @@
 //! Tests of the crate from outside, in one binary: one link instead of many.
 
+#![cfg_attr(
+    not(feature = "geo"),
+    allow(dead_code, unused_imports, reason = "some tests need the domain geo")
+)]
+
 mod common;
 mod figures;
 mod gold_chart;

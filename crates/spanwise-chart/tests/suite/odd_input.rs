@@ -72,7 +72,7 @@ fn impossible_scores_give_no_derivation_and_huge_ones_the_best() {
 fn five_hundred_words_are_parsed_or_refused_in_words() {
     let (domain, grammar) = scan();
     let rules = vec![0.0; grammar.n_rules()];
-    // Words between the commands carry no meaning here: they cost nothing.
+    // The words between the commands are null words: they cost nothing.
     let text = format!("walk {} left", "um ".repeat(498));
     let utterance = Utterance::new(text);
     let leaf = |at: u32, name: &str| Leaf {

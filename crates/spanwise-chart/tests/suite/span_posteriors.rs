@@ -26,7 +26,7 @@ fn spans(tree: &SpanTree) -> Vec<(Span, Option<ConstantId>)> {
     found.collect()
 }
 
-/// What the list of all derivations says.
+/// Posteriors from the list of all derivations.
 fn listed(case: &Case, input: Input<'_>) -> Spans {
     let rules = RuleValues::new(&case.grammar, &case.rules);
     let chart = BestChart::new(input, &rules);

@@ -9,7 +9,6 @@ use spanwise_domains::data::{self, Example};
 use spanwise_eval::calibrate::{Fitted, fit};
 use spanwise_eval::evaluate::evaluate;
 use spanwise_eval::metrics::{Judge, Report};
-use spanwise_model::Model;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -49,22 +48,21 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
         );
     }
     let parser = parser(&args.model)?;
-    let notes = Model::training_notes(&args.model)?;
     let dev = super::eval::read(&args.dev, usize::MAX)?;
     let train = utterances(&args.train)?;
     if train.is_empty() && parser.model().confidence.novelty.is_none() {
         say("note: without --train, utterances of other domains are not recognized");
     }
     let judge = Judge::new(&parser.model().domain, Some(&args.model))?;
-    let Fitted { confidence, ece_of_posteriors } = fit(&parser, &judge, &train, &dev);
+    let Fitted { confidence, ece_of_posteriors } = fit(parser.model(), &judge, &train, &dev);
     let mut model = parser.into_model();
     model.confidence = confidence;
-    model.save(out, notes)?;
+    model.save(out)?;
 
     // What is reported is what was written.
     let parser = super::parser(out)?;
     let judge = Judge::new(&parser.model().domain, Some(&args.model))?;
-    let report = Report::new(&evaluate(&parser, &judge, &dev, &|_| {}));
+    let report = Report::new(&evaluate(parser.model(), &judge, &dev, &|_| {}));
     print(args.json, out, &parser.model().confidence, [ece_of_posteriors, report.ece])?;
     Ok(Status::Success)
 }

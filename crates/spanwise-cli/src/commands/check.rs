@@ -2,7 +2,7 @@
 
 mod derivability;
 
-use super::{DOMAIN_HELP, executor, load};
+use super::{domain_help, executor, load};
 use crate::output::{Columns, Status, percent, say, shorten};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "Examples:\n  spanwise check my-domain.toml\n  \
     spanwise check geo train.jsonl dev.jsonl\n  spanwise check geo@paper train.jsonl --json")]
 pub(crate) struct Args {
-    #[arg(help = DOMAIN_HELP)]
+    #[arg(help = domain_help())]
     domain: String,
     /// Files of JSON lines with `utterance` (or `question`) and `program`
     data: Vec<PathBuf>,
@@ -161,7 +161,7 @@ fn usage(report: &Report) -> String {
         [
             name.to_owned(),
             coverage.uses.to_string(),
-            coverage.said.to_string(),
+            coverage.matched.to_string(),
             percent(coverage.percent()),
             phrases,
         ]
@@ -211,7 +211,7 @@ fn failures(args: &Args, report: &Report) -> String {
 }
 
 fn as_json(domain: &Domain, report: &Report) -> Value {
-    let coverage = |coverage: Coverage| json!({ "uses": coverage.uses, "said": coverage.said });
+    let coverage = |coverage: Coverage| json!({ "uses": coverage.uses, "said": coverage.matched });
     let usage: Vec<Value> = report
         .usage
         .iter()
@@ -220,7 +220,7 @@ fn as_json(domain: &Domain, report: &Report) -> Value {
                 "name": usage.name,
                 "class": usage.is_class,
                 "uses": usage.coverage.uses,
-                "said": usage.coverage.said,
+                "said": usage.coverage.matched,
                 "phrases": usage.phrases,
             })
         })

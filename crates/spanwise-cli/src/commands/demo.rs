@@ -9,10 +9,11 @@ mod store;
 
 use super::picture::{Color, screen};
 use super::serve;
-use crate::output::{Columns, Status, percent};
+use crate::output::{Columns, Status, WrongCall, percent};
 use anyhow::Result;
 use serde_json::{Map, Value, json};
 use spanwise_domains::data::Example;
+use spanwise_domains::load::builtin_names;
 use spanwise_eval::evaluate::evaluate;
 use spanwise_eval::metrics::{Judge, Report};
 use spanwise_model::Parser;
@@ -73,6 +74,14 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     let started = Instant::now();
     // A wrong address is reported before anything is trained.
     serve::address(&args.addr)?;
+    if !builtin_names().any(|name| name == data::DOMAIN) {
+        return Err(WrongCall(format!(
+            "the demo needs the domain {}, which is not in this build; build Spanwise with the cargo feature `{0}`, \
+             which is on by default (see NOTICE), or start from a domain of your own with `spanwise new DIR`",
+            data::DOMAIN
+        ))
+        .into());
+    }
     let mut out = io::stdout().lock();
     if !args.json {
         writeln!(out, "{}", intro())?;
@@ -125,7 +134,7 @@ fn measure(parser: &Parser, directory: &Path) -> Result<Vec<Report>> {
     let judge = Judge::new(&parser.model().domain, Some(directory))?;
     let report = |(_, name, text): &(&str, &str, &str)| -> Result<Report> {
         let examples: Vec<Example> = data::examples(name, text)?;
-        Ok(Report::new(&evaluate(parser, &judge, &examples, &|_| {})))
+        Ok(Report::new(&evaluate(parser.model(), &judge, &examples, &|_| {})))
     };
     HELD_OUT.iter().map(report).collect()
 }

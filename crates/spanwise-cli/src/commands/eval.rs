@@ -73,10 +73,13 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     let started = Instant::now();
     let wants_lines = args.predictions.is_some();
-    let judged =
-        evaluate_with(&parser, &judge, &examples, &|done| bar.inc(done as u64), &|example, one, outcome| {
-            wants_lines.then(|| prediction(&parser, example, one, outcome).to_string())
-        });
+    let judged = evaluate_with(
+        parser.model(),
+        &judge,
+        &examples,
+        &|done| bar.inc(done as u64),
+        &|example, one, outcome| wants_lines.then(|| prediction(&parser, example, one, outcome).to_string()),
+    );
     let seconds = started.elapsed().as_secs_f64();
     bar.finish_and_clear();
 

@@ -2,7 +2,7 @@
 
 use super::context::Context;
 use super::lines::{INPUT_BYTES, context_of, next_line, read_object, text_of, without_mark};
-use super::{DOMAIN_HELP, executor, load};
+use super::{domain_help, executor, load};
 use crate::output::{Status, say};
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ use std::io::{self, BufReader, IsTerminal, Write};
     spanwise exec clevr 'count(filter(red, scene()))' --context scene.json\n  \
     spanwise exec geo < programs.jsonl > denotations.jsonl")]
 pub(crate) struct Args {
-    #[arg(help = DOMAIN_HELP)]
+    #[arg(help = domain_help())]
     domain: String,
     /// Programs to evaluate instead of reading standard input
     programs: Vec<String>,

@@ -24,7 +24,7 @@ use crate::output::WrongCall;
 use crate::signals;
 use anyhow::{Context, Result};
 use spanwise_domains::exec::Executor;
-use spanwise_domains::load::{LoadError, Spec};
+use spanwise_domains::load::{LoadError, Spec, builtin_list};
 use spanwise_domains::text::{self, TextError};
 use spanwise_lang::Domain;
 use spanwise_lang::domain::ExecutorChoice;
@@ -33,8 +33,12 @@ use spanwise_nn::Tokenizer;
 use std::path::Path;
 
 /// Help text shared by every argument that names a domain.
-pub(crate) const DOMAIN_HELP: &str =
-    "A built-in domain (geo, clevr, scan) or a domain file; NAME@SYSTEM picks one of its type systems";
+pub(crate) fn domain_help() -> String {
+    format!(
+        "A built-in domain ({}) or a domain file; NAME@SYSTEM picks one of its type systems",
+        builtin_list()
+    )
+}
 
 /// The domain an argument names.
 pub(crate) fn domain(spec: &str) -> Result<Domain> {
@@ -44,8 +48,8 @@ pub(crate) fn domain(spec: &str) -> Result<Domain> {
 /// The domain that a spec names; one that does not exist makes the call wrong.
 fn load(spec: Spec<'_>) -> Result<Domain> {
     spec.load().map_err(|error| match error {
-        LoadError::Unreadable { .. } | LoadError::NoTypeSystem { .. } => WrongCall(error.to_string()).into(),
         LoadError::Invalid(_) => error.into(),
+        _ => WrongCall(error.to_string()).into(),
     })
 }
 

@@ -112,7 +112,11 @@ fn builtin(from: &str, examples: &str, question: &str) -> Result<Vec<File>> {
     let domain = super::domain(from)?;
     let source = domain.source().replacen(&format!("name = \"{from}\""), "name = \"{{name}}\"", 1);
     let readme = include_str!("new/builtin-README.md");
-    let readme = readme.replace("{{from}}", from).replace("{{question}}", question);
+    let mut readme = readme.replace("{{from}}", from).replace("{{question}}", question);
+    if from == "geo" {
+        readme +=
+            "\nThe tables in `facts` come from the GeoQuery release and are under the GNU GPL, version 2.\n";
+    }
     let mut files = vec![
         ("README.md".to_owned(), readme),
         ("domain.toml".to_owned(), source),

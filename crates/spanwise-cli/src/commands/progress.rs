@@ -4,8 +4,7 @@
 
 use crate::output::say;
 use indicatif::{ProgressBar, ProgressStyle};
-use serde_json::{Map, Value};
-use spanwise_train::Event;
+use spanwise_train::{EpochRow, Event, LeftOut};
 use std::time::Instant;
 
 /// What a person sees while it runs.
@@ -42,14 +41,15 @@ impl Shown {
     pub(super) fn event(&mut self, event: &Event<'_>) {
         match event {
             Event::Data { n_train, left_out, n_dev, n_trained } => {
-                let n_out: usize = left_out.iter().map(|(_, count, _)| count).sum();
+                let n_out: usize = left_out.iter().map(|left| left.count).sum();
                 let share = 100.0 * *n_train as f64 / (n_train + n_out) as f64;
                 self.derivable = format!("{share:.1} % derivable");
                 self.line(&format!(
-                    "{n_train} training pairs, {n_dev} dev examples, {n_trained} numbers to train"
+                    "{n_train} training pairs, {n_dev} dev examples, {n_trained} trainable parameters"
                 ));
-                for (kind, count, example) in *left_out {
-                    self.line(&format!("  left out: {count} {kind}, such as `{example}`"));
+                for left in *left_out {
+                    let LeftOut { reason, count, example } = left;
+                    self.line(&format!("  left out: {count} {reason}, such as `{example}`"));
                 }
             }
             Event::Cache { done, total } => {
@@ -71,9 +71,8 @@ impl Shown {
             }
             Event::Epoch { row } => {
                 self.dev = dev(row);
-                let number = |key: &str| row.get(key).and_then(Value::as_f64).unwrap_or(f64::NAN);
                 let seconds = self.started.elapsed().as_secs_f64();
-                let (epoch, loss, learned) = (number("epoch"), number("loss"), number("learned"));
+                let (epoch, loss, learned) = (row.epoch, row.loss, row.learned);
                 let missed = if learned < 99.95 {
                     format!(", no tree for {:.1} %", 100.0 - learned)
                 } else {
@@ -85,9 +84,9 @@ impl Shown {
     }
 }
 
-fn dev(row: &Map<String, Value>) -> String {
-    let number = |key: &str| row.get(key).and_then(Value::as_f64);
-    match (number("dev_exact_match"), number("dev_denotation")) {
+fn dev(row: &EpochRow) -> String {
+    let dev = row.dev.as_ref();
+    match (dev.and_then(|dev| dev.exact_match), dev.and_then(|dev| dev.denotation)) {
         (Some(exact), Some(denotation)) => format!(", dev {exact:.1} exact {denotation:.1} denotation"),
         (Some(exact), None) => format!(", dev {exact:.1} exact"),
         _ => String::new(),

@@ -1,13 +1,12 @@
 //! `spanwise train`: from examples to a model directory.
 
-mod executor_files;
-
 use super::progress::Shown;
 use crate::output::{Status, WrongCall, percent};
 use crate::signals;
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
+use spanwise_domains::load::LoadError;
 use spanwise_nn::hub;
 use spanwise_train::config::COMPACT;
 use spanwise_train::{Config, ConfigError, TrainError, train};
@@ -90,26 +89,25 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     shown.finish();
     let trained = trained.map_err(|error| match error {
         TrainError::Config(error) => wrong_config(error),
-        TrainError::Domain(spanwise_domains::load::LoadError::Unreadable { .. })
+        TrainError::Domain(LoadError::Unreadable { .. } | LoadError::NotInBuild { .. })
         | TrainError::Occupied { .. } => WrongCall(error.to_string()).into(),
         TrainError::Data(error) => super::data::wrong_file(error),
         _ => anyhow::Error::from(error),
     })?;
-    executor_files::take_along(&trained.parser.model().domain, &config.domain, &args.out)?;
     let seconds = started.elapsed().as_secs_f64();
     let mut out = io::stdout().lock();
     if args.json {
-        let mut object = trained.metrics;
+        let mut object = trained.row.to_json();
         object.insert("model".to_owned(), json!(args.out.display().to_string()));
         object.insert("seconds".to_owned(), json!(seconds));
         writeln!(out, "{}", Value::Object(object))?;
     } else {
-        let number = |key: &str| percent(trained.metrics.get(key).and_then(Value::as_f64));
+        let dev = trained.row.dev.unwrap_or_default();
         writeln!(
             out,
             "trained in {seconds:.0} s; dev: exact match {}, denotation {}\nmodel: {}",
-            number("dev_exact_match"),
-            number("dev_denotation"),
+            percent(dev.exact_match),
+            percent(dev.denotation),
             args.out.display()
         )?;
         if let Some(test) = &config.data.test {

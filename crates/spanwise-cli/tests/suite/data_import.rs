@@ -309,7 +309,9 @@ fn broken_clevr_files_are_named_with_the_place_and_leave_no_output() {
     sandbox.write("q.json", "");
     check(1, ["q.json", "expected a JSON object"]);
     sandbox.write("q.json", format!("{{\"questions\": [{}", "[".repeat(1 << 20)));
-    check(1, ["q.json", "recursion limit"]);
+    check(1, ["q.json", "not valid JSON at line 1: EOF"]);
+    sandbox.write("q.json", format!("{{\"questions\": [{}{}]}}", "[".repeat(1 << 20), "]".repeat(1 << 20)));
+    check(1, ["question 0", "recursion limit"]);
     let outcome = sandbox.run(["data", "import", "clevr", "nope.json", "--out", "o.jsonl"]).exits(2);
     outcome.says(["cannot read nope.json"]);
 }

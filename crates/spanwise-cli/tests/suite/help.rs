@@ -43,7 +43,7 @@ fn a_call_that_is_not_understood_exits_with_2_and_prints_nothing() {
         sandbox.run(["check"]),
         sandbox.run(["exec"]),
         sandbox.run(["nonsense"]),
-        sandbox.run(["exec", "geo", "--nonsense"]),
+        sandbox.run(["exec", "scan", "--nonsense"]),
         sandbox.run(["data", "split", "--by", "random", "--out", "o"]),
         sandbox.run(["data", "scan"]),
     ] {
@@ -56,15 +56,31 @@ fn a_call_that_is_not_understood_exits_with_2_and_prints_nothing() {
 fn a_domain_that_does_not_exist_is_named_with_a_suggestion() {
     let sandbox = Sandbox::new();
     sandbox
-        .run(["check", "goe"])
+        .run(["check", "clvr"])
         .exits(2)
-        .says(["domain file goe", "did you mean the built-in domain `geo`?"]);
+        .says(["domain file clvr", "did you mean the built-in domain `clevr`?"]);
     sandbox
         .run(["exec", "nowhere.toml", "x"])
         .exits(2)
         .says(["nowhere.toml: there is no such file", "clevr"]);
     sandbox.write("d.jsonl", crate::common::example("a", "x"));
     sandbox.run(["data", "stats", "d.jsonl", "--domain", "scna"]).exits(2).says(["`scan`"]);
+}
+
+#[cfg(not(feature = "geo"))]
+#[test]
+fn what_needs_the_domain_geo_names_the_missing_feature() {
+    let sandbox = Sandbox::new();
+    for outcome in [
+        sandbox.run(["check", "geo@paper"]),
+        sandbox.run(["exec", "geo", "x"]),
+        sandbox.run(["new", "maps", "--from", "geo"]),
+        sandbox.run(["demo"]),
+    ] {
+        outcome.exits(2).says(["geo", "not in this build", "cargo feature `geo`"]);
+    }
+    let help = sandbox.run(["check", "--help"]).exits(0);
+    help.prints(["A built-in domain (clevr, scan) or a domain file"]);
 }
 
 #[test]
@@ -85,7 +101,9 @@ fn the_help_of_every_command_mentions_an_example() {
 #[test]
 fn names_that_do_not_exist_make_the_call_wrong() {
     let sandbox = Sandbox::new();
-    sandbox.run(["check", "geo@nope"]).exits(2).says(["no type system `nope`", "paper"]);
+    if cfg!(feature = "geo") {
+        sandbox.run(["check", "geo@nope"]).exits(2).says(["no type system `nope`", "paper"]);
+    }
     let scene = json!({"image_index": 5, "objects": []});
     sandbox.write("s.json", json!({"scenes": [scene, scene]}).to_string());
     sandbox.write("one.json", scene.to_string());

@@ -1,5 +1,10 @@
 //! Tests of the crate from outside, in one binary: one link instead of many.
 
+#![cfg_attr(
+    not(feature = "geo"),
+    allow(dead_code, unused_imports, reason = "some tests need the domain geo")
+)]
+
 mod charts;
 mod check;
 mod check_data;
@@ -9,6 +14,7 @@ mod data_annotate;
 mod data_import;
 mod data_scan;
 mod data_split;
+#[cfg(feature = "geo")]
 mod demo;
 mod eval_parse;
 mod exec;

@@ -51,16 +51,19 @@ fn its_executor_answers_and_travels_with_the_model() {
 #[test]
 fn a_copy_of_every_built_in_domain_is_whole() {
     let sandbox = Sandbox::new();
-    for from in ["geo", "scan", "clevr"] {
+    let geo = cfg!(feature = "geo").then_some("geo");
+    for from in ["scan", "clevr"].into_iter().chain(geo) {
         sandbox.run(["new", &format!("sub/my-{from}"), "--from", from]).exits(0);
         let domain = format!("sub/my-{from}/domain.toml");
         let examples = format!("sub/my-{from}/examples.jsonl");
         let report = sandbox.run(["check", &domain, &examples, "--json"]).exits(0).json();
         assert_eq!((&report["examples"], &report["typed"]), (&10.into(), &10.into()), "{report}");
     }
-    let capital = "answer(capital_1(stateid('maine')))";
-    let copy = sandbox.run(["exec", "sub/my-geo/domain.toml", capital]).exits(0);
-    assert_eq!(copy.stdout, sandbox.run(["exec", "geo", capital]).exits(0).stdout);
+    if geo.is_some() {
+        let capital = "answer(capital_1(stateid('maine')))";
+        let copy = sandbox.run(["exec", "sub/my-geo/domain.toml", capital]).exits(0);
+        assert_eq!(copy.stdout, sandbox.run(["exec", "geo", capital]).exits(0).stdout);
+    }
 }
 
 #[test]

@@ -268,6 +268,7 @@ fn calls_that_cannot_work_are_refused_before_anything_starts() {
     sandbox.run(["serve", broken.to_str().unwrap(), "--addr", "127.0.0.1:0"]).exits(1);
 }
 
+#[cfg(feature = "geo")]
 #[test]
 fn the_demo_is_served_with_its_page() {
     let sandbox = Sandbox::new();

@@ -72,7 +72,7 @@ fn standard_input_that_is_a_folder_is_an_error() {
 fn devices_as_inputs_are_read_like_files() {
     let sandbox = Sandbox::new();
     sandbox.run(["check", "/dev/null"]).exits(1).says(["/dev/null:1:1", "needs the key `name`"]);
-    sandbox.run(["check", "geo", "/dev/null"]).exits(1).says(["/dev/null is empty"]);
+    sandbox.run(["check", "scan", "/dev/null"]).exits(1).says(["/dev/null is empty"]);
     sandbox.run(["data", "stats", "/dev/null"]).exits(1).says(["/dev/null is empty"]);
     sandbox
         .run(["exec", "clevr", "count(scene())", "--context", "/dev/null"])
@@ -84,7 +84,10 @@ fn devices_as_inputs_are_read_like_files() {
 
 #[test]
 fn an_endless_line_is_refused_before_it_fills_the_memory() {
-    Sandbox::new().run(["check", "geo", "/dev/zero"]).exits(1).says(["/dev/zero:1: the line is longer than"]);
+    Sandbox::new()
+        .run(["check", "scan", "/dev/zero"])
+        .exits(1)
+        .says(["/dev/zero:1: the line is longer than"]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! CLEVR: questions about pictures of simple objects.
 //!
-//! Programs are evaluated over a scene to answers in CLEVR's words (`yes`, `3`, `red`). A program is checked
-//! as a whole before anything is evaluated; a scene is read from either of its two notations ([`Scene`]).
+//! The executor evaluates a program in a scene and returns an answer in CLEVR's words (`yes`, `3`, `red`). A program is
+//! checked as a whole before anything is evaluated; a scene can be in either of two notations ([`Scene`]).
 
 mod program;
 mod scene;
@@ -64,7 +64,7 @@ impl Executor for ClevrExecutor {
     }
 }
 
-/// What an operation gave.
+/// The result of an operation.
 enum Outcome {
     Set(ObjectSet),
     Answer(Answer),

@@ -1,7 +1,7 @@
-//! Programs, checked: terms come in, a list of operations that cannot go wrong in type goes out.
+//! Compiles terms into a list of well-typed operations.
 //!
-//! The language is the table [`PREDICATES`], one row per predicate. A name, a number of arguments or a kind
-//! of argument that the table does not allow is [`ExecError::BadProgram`]. Scenes are unknown here.
+//! The language is the table [`PREDICATES`], one row per predicate. A name, a number of arguments or a kind of argument
+//! that the table does not allow is [`ExecError::BadProgram`].
 
 use super::words::{Attribute, AttributeValue, Direction};
 use crate::data::message::{did_you_mean, shown};
@@ -46,7 +46,7 @@ impl Op {
 
 struct Predicate {
     name: &'static str,
-    /// What stands between the parentheses, for messages.
+    /// The arguments, as messages show them.
     signature: &'static str,
     n_args: usize,
     /// Whether more arguments than `n_args` are allowed.
@@ -174,7 +174,7 @@ impl Call<'_> {
             .ok_or_else(|| self.unknown("direction", name, Direction::ALL.into_iter().map(Direction::name)))
     }
 
-    /// The bare name that stands as an argument.
+    /// An argument that must be a bare name.
     fn name(&self, arg: usize, expected: &str) -> Result<&str, ExecError> {
         let term = self.args[arg];
         if self.terms.shape(term) != Shape::Name {

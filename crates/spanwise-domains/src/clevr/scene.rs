@@ -1,8 +1,7 @@
 //! Scenes: the context that CLEVR programs are evaluated in.
 //!
-//! Two notations come in: the compact line of the data sets (objects separated by `***`, each `shape
-//! material size color left_rank front_rank`), and the JSON object of CLEVR's own scene files. A [`Scene`]
-//! goes out, or [`ExecError::BadContext`] saying what is wrong where. Programs are unknown here.
+//! A scene is read from one of two notations: the compact line of the data sets (objects separated by `***`, each
+//! `shape material size color left_rank front_rank`), and the JSON object of CLEVR's own scene files.
 
 use super::set::ObjectSet;
 use super::words::{Attribute, AttributeValue, Direction};
@@ -17,7 +16,15 @@ const MARGIN: f64 = 0.2;
 
 const COMPACT_FORM: &str = "`shape material size color left_rank front_rank`, objects separated by `***`";
 
-/// The objects of one picture and where they stand.
+/// The objects of one picture and their positions.
+///
+/// ```
+/// use spanwise_domains::clevr::Scene;
+///
+/// let line = "cube rubber large red 1 0***sphere metal small blue 0 1";
+/// let scene = Scene::from_compact(line).unwrap();
+/// assert_eq!((scene.len(), scene.to_compact().as_deref()), (2, Some(line)));
+/// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct Scene {
     objects: Vec<[AttributeValue; 4]>,

@@ -1,6 +1,6 @@
 //! Sets of objects: one machine word for scenes of up to 64 objects, a row of words for larger ones.
 //!
-//! Both sets of an operation must come from scenes of the same size. Nothing here knows what an object is.
+//! Both sets of an operation must belong to scenes of the same size.
 
 /// A set of object numbers below some fixed scene size.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,6 +1,4 @@
 //! The words of the CLEVR language: four attributes with their values, and four directions.
-//!
-//! Names come in, small copyable values go out. Nothing here knows a scene or a program.
 
 /// A property that every object has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,7 +46,7 @@ impl Attribute {
     }
 }
 
-/// A value of an attribute: `red`, `cube`. No two attributes share a value, so the name says it all.
+/// A value of an attribute: `red`, `cube`. No two attributes share a value, so the name alone identifies it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AttributeValue {
     attribute: Attribute,

@@ -1,11 +1,11 @@
-//! What can go wrong between a file and its examples.
+//! Errors of reading and writing examples.
 
 use super::example::FieldError;
 use super::import::WrongTask;
 use std::io;
 
-/// Why examples could not be read or written. Every message names the file, the line where there is one, and
-/// the cause; so causes are not sources too, or they would be printed twice.
+/// Why examples could not be read or written. Every message names the file, the line where there is one, and the cause.
+/// The cause is not also the `source` of the error, because it would then be printed twice.
 #[derive(Debug, thiserror::Error)]
 pub enum DataError {
     /// The file cannot be opened.
@@ -60,10 +60,10 @@ pub enum DataError {
         line: usize,
         /// The byte in the line, from 1.
         column: usize,
-        /// What the JSON reader says.
+        /// The message of the JSON parser.
         reason: String,
     },
-    /// A line is JSON but no example.
+    /// A line is JSON but not an example.
     #[error("{file}:{line}: {reason}")]
     Field {
         /// The file.
@@ -100,13 +100,13 @@ pub enum DataError {
         file: String,
         /// The line, from 1.
         line: usize,
-        /// The most that is read.
+        /// Longest line that is read.
         limit: usize,
     },
 }
 
 impl DataError {
-    /// What is wrong with one line, without its place; `None` when it is the file that is wrong.
+    /// What is wrong with one line, without file and line; `None` for errors that concern the whole file.
     #[must_use]
     pub fn in_line(&self) -> Option<String> {
         match self {

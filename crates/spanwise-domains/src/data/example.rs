@@ -1,25 +1,43 @@
 //! One example of a data set, and its form as JSON.
 
+use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// An utterance with whatever is known about its meaning.
-#[derive(Clone, PartialEq, Debug, Default)]
+/// An utterance and its annotations: program, answer, context, tree.
+///
+/// Written as JSON, absent fields are left out, and [`Example::from_json`] reads the same example back:
+///
+/// ```
+/// use spanwise_domains::data::Example;
+///
+/// let line = r#"{"utterance":"jump twice","program":"i_twice(i_jump())","id":7}"#;
+/// let example = Example::from_json(serde_json::from_str(line)?)?;
+/// assert_eq!(example.program.as_deref(), Some("i_twice(i_jump())"));
+/// assert_eq!(serde_json::to_string(&example)?, line);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Example {
-    /// What was said.
+    /// The utterance.
     pub utterance: String,
     /// The gold program, as text.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
     /// The gold answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
-    /// What the program is evaluated in: a scene, say.
+    /// What the program is evaluated in, such as a scene.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<Value>,
     /// A gold tree, as the data has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub gold_spans: Option<Value>,
-    /// All other fields, in the order of the file.
+    /// All other fields, in the order of the file. It must not repeat a field above.
+    #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
 
-/// Why a JSON value is no example.
+/// Why a JSON value is not an example.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum FieldError {
     /// It is not an object at all.
@@ -28,7 +46,7 @@ pub enum FieldError {
         /// The kind of JSON value that was found.
         found: &'static str,
     },
-    /// There is no utterance, or nothing in it.
+    /// The utterance is missing or blank.
     #[error("the example has no utterance; expected a text in the field `utterance` or `question`")]
     MissingUtterance,
     /// A field holds the wrong kind of value.
@@ -48,8 +66,8 @@ impl Example {
         Self { utterance: utterance.into(), ..Self::default() }
     }
 
-    /// Reads an example. `question` stands for `utterance` and `scene` for `context` where those are absent;
-    /// one of these fields that is `null` counts as absent.
+    /// Reads an example. Without a field `utterance` the field `question` is the utterance, and without `context` the
+    /// field `scene` is the context. One of these fields that is `null` counts as absent.
     ///
     /// # Errors
     /// See [`FieldError`].
@@ -68,7 +86,7 @@ impl Example {
                 name if name == utterance_field => example.utterance = text(field, value)?,
                 name if name == context_field => example.context = Some(value),
                 "program" => example.program = Some(text(field, value)?),
-                // What is not text becomes compact JSON, as it does in the replies of executors.
+                // Anything but text becomes compact JSON, as in the replies of executors.
                 "answer" => {
                     example.answer = Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned));
                 }
@@ -84,24 +102,10 @@ impl Example {
         Ok(example)
     }
 
-    /// The example as JSON: `utterance`, `program`, `answer`, `context`, `gold_spans`, then the other fields;
-    /// what is not there is left out. [`Example::from_json`] gives the same example back.
+    /// The example as a JSON object, with the fields in the order of this type.
     #[must_use]
     pub fn to_json(&self) -> Value {
-        let mut fields = Map::new();
-        fields.insert("utterance".to_owned(), Value::String(self.utterance.clone()));
-        let texts = [("program", &self.program), ("answer", &self.answer)];
-        for (name, text) in texts.into_iter().filter_map(|(name, text)| Some((name, text.as_ref()?))) {
-            fields.insert(name.to_owned(), Value::String(text.clone()));
-        }
-        let values = [("context", &self.context), ("gold_spans", &self.gold_spans)];
-        for (name, value) in values.into_iter().filter_map(|(name, value)| Some((name, value.as_ref()?))) {
-            fields.insert(name.to_owned(), value.clone());
-        }
-        for (name, value) in &self.extra {
-            fields.entry(name.clone()).or_insert_with(|| value.clone());
-        }
-        Value::Object(fields)
+        serde_json::to_value(self).expect("texts and JSON values are JSON")
     }
 }
 
@@ -112,7 +116,7 @@ fn text(field: String, value: Value) -> Result<String, FieldError> {
     }
 }
 
-/// What a JSON value is, for messages.
+/// The kind of a JSON value, for messages.
 pub(super) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

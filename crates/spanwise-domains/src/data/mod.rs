@@ -1,9 +1,8 @@
 //! Data sets: reading and writing examples, importing the original releases, splitting and describing.
 //!
-//! Files come in as [`Example`]s, one JSON object per line ([`read`]); they go out the same way, never half
-//! written ([`write_atomic`]). [`import`] turns the releases of GeoQuery, SCAN and CLEVR into examples,
-//! [`split`] divides examples, [`stats`] counts what is in them. Nothing here evaluates a program, and
-//! nothing prints.
+//! An [`Example`] is a JSON object on one line of a file ([`read`], [`write_examples`]); files are written atomically
+//! ([`write_atomic`]). [`import`] converts the releases of GeoQuery, SCAN and CLEVR to examples, [`split`] divides
+//! examples, [`stats`] counts what is in them.
 
 mod error;
 mod example;

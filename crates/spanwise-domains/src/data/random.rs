@@ -1,8 +1,8 @@
-//! CPython's `random.Random`, as far as shuffling needs it.
+//! CPython's random number generator, as far as shuffling needs it.
 //!
-//! The paper's splits were drawn with Python's `random.seed` and `random.shuffle`; with the same generator
-//! our importers arrive at the same splits, in the same order. A seed comes in, numbers go out; the same on
-//! every machine, and of no use for secrets. The generator is MT19937 (Matsumoto and Nishimura, 1998).
+//! The paper's splits were drawn with Python's `random.seed` and `random.shuffle`; with the same generator our importers
+//! arrive at the same splits, in the same order. It is MT19937 (Matsumoto and Nishimura, 1998): the same on every
+//! machine, and not for cryptography.
 
 const N: usize = 624;
 const M: usize = 397;
@@ -11,7 +11,7 @@ const M: usize = 397;
 #[derive(Clone, Debug)]
 pub struct PythonRandom {
     state: Box<[u32; N]>,
-    /// Words of the state that were given out.
+    /// Words of the state that were returned.
     n_used: usize,
 }
 
@@ -27,7 +27,7 @@ impl PythonRandom {
         Self { state, n_used: N }
     }
 
-    /// `random.getrandbits(n_bits)` for up to 64 bits; more are taken for 64.
+    /// `random.getrandbits(n_bits)` for up to 64 bits; larger numbers count as 64.
     pub fn bits(&mut self, n_bits: u32) -> u64 {
         let top = |word: u32, n_bits: u32| u64::from(word) >> (32 - n_bits);
         match n_bits {
@@ -85,18 +85,18 @@ fn init_by_array(state: &mut [u32; N], key: &[u32]) {
     for (j, &word) in key.iter().enumerate().cycle().take(N.max(key.len())) {
         let mix = mixed(state[i - 1]).wrapping_mul(1_664_525);
         state[i] = (state[i] ^ mix).wrapping_add(word).wrapping_add(j as u32);
-        i = next_place(state, i);
+        i = next_index(state, i);
     }
     for _ in 1..N {
         let mix = mixed(state[i - 1]).wrapping_mul(1_566_083_941);
         state[i] = (state[i] ^ mix).wrapping_sub(i as u32);
-        i = next_place(state, i);
+        i = next_index(state, i);
     }
     state[0] = 0x8000_0000;
 }
 
-/// The place after `i` when the places 1 to N - 1 stand in a circle; place 0 takes over the last word.
-fn next_place(state: &mut [u32; N], i: usize) -> usize {
+/// The index after `i` in the circle of 1 to N - 1. Closing the circle copies the last word to index 0.
+fn next_index(state: &mut [u32; N], i: usize) -> usize {
     if i + 1 < N {
         return i + 1;
     }
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_shuffle_is_no_trouble() {
+    fn shuffling_nothing_or_one_item_works() {
         let mut random = PythonRandom::new(0);
         random.shuffle::<u8>(&mut []);
         random.shuffle(&mut [1]);

@@ -1,9 +1,8 @@
-//! Reads examples, one JSON object per line, without holding the file in memory. The task lines of SCAN's own
-//! release, `IN: .. OUT: ..`, are examples too.
+//! Reads examples, one JSON object per line, without holding the file in memory.
 //!
-//! Bytes come in, [`Example`]s or [`DataError`]s go out. A byte order mark, Windows line ends and blank lines
-//! are tolerated. After a line that is no example the next one is read as usual, so a caller may collect all
-//! errors of a file; after an error of the file itself there is nothing more.
+//! The task lines of SCAN's own release, `IN: .. OUT: ..`, are examples too. A byte order mark, Windows line ends and
+//! blank lines are tolerated. After a line that is not an example, reading continues with the next, so a caller may
+//! collect all errors of a file; after an error of the file itself the iterator ends.
 
 use super::error::DataError;
 use super::example::Example;
@@ -52,7 +51,7 @@ pub struct Examples<R> {
 }
 
 impl<R: BufRead> Examples<R> {
-    /// The examples of `source`, which errors call `file`.
+    /// The examples of `source`; `file` is its name in error messages.
     pub fn new(source: R, file: impl Into<String>) -> Self {
         Self {
             source,
@@ -81,7 +80,7 @@ impl<R: BufRead> Examples<R> {
     /// Reads the next line into the buffer, without its end. `false` at the end of the file.
     fn next_line(&mut self) -> Result<bool, DataError> {
         self.buffer.clear();
-        // Two more than allowed: room for the line's end, or proof that the line is too long.
+        // Two more than allowed: either they are the end of the line, or the line is too long.
         let at_most = self.max_line_bytes as u64 + 2;
         let n_read = self
             .source
@@ -166,7 +165,7 @@ impl<R: BufRead> Iterator for Examples<R> {
 }
 
 fn reason(error: &serde_json::Error) -> String {
-    let hint = if error.is_eof() { " (hint: each example must stand on one line)" } else { "" };
+    let hint = if error.is_eof() { " (hint: each example must be on one line)" } else { "" };
     format!("{}{hint}", json_reason(error))
 }
 
@@ -207,7 +206,7 @@ mod tests {
         check_error(
             b"{",
             "f.jsonl:1:1: not valid JSON: EOF while parsing an object \
-             (hint: each example must stand on one line)",
+             (hint: each example must be on one line)",
         );
         check_error(
             b"{\"utterance\": \"a\"}\n{\"utterance\": \"\xff\"}",

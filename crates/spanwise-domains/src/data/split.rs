@@ -1,8 +1,8 @@
 //! Divides examples into train, dev and test.
 //!
-//! What comes in is one descriptor per example (a template, a length) and a [`Plan`]; what goes out are
-//! the numbers of the examples on each side. The same plan gives the same division on every machine, and the
-//! paper's divisions of GeoQuery are plans. Examples themselves are unknown here.
+//! The functions take one descriptor per example (a template, a length) and a [`Plan`], and return the indices of the
+//! examples on each side. The same plan gives the same division on every machine. The paper's divisions of GeoQuery
+//! are plans.
 
 use super::random::PythonRandom;
 use hashbrown::HashMap;
@@ -10,16 +10,26 @@ use hashbrown::HashMap;
 /// How many examples.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Size {
-    /// So many.
+    /// A number of examples.
     Count(usize),
-    /// So large a part of all examples, from 0 to 1, rounded to the nearest number.
+    /// A fraction of all examples, from 0 to 1, rounded to the nearest number.
     Fraction(f64),
 }
 
-/// What a division must look like. Train gets what is left.
+/// The sizes and seeds of a division. Train gets the remaining examples.
+///
+/// ```
+/// use spanwise_domains::data::split::{Plan, Size, by_length};
+///
+/// let plan = Plan { test: Size::Fraction(0.4), dev: Size::Count(1), seed: 0, dev_seed: 0 };
+/// let partition = by_length(&[7, 2, 9, 3, 4], plan)?;
+/// assert_eq!((partition.train.len(), partition.dev.len()), (2, 1));
+/// assert_eq!(partition.test, [0, 2]); // the longest, by their index
+/// # Ok::<(), spanwise_domains::data::split::SplitError>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Plan {
-    /// Examples for testing; at most so many when templates are kept together.
+    /// Examples for testing; an upper bound when templates are kept together.
     pub test: Size,
     /// Examples for development, drawn at random from those that are not for testing.
     pub dev: Size,
@@ -29,7 +39,7 @@ pub struct Plan {
     pub dev_seed: u64,
 }
 
-/// Numbers of examples.
+/// Indices of examples.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Partition {
     /// For training, shuffled.
@@ -40,23 +50,23 @@ pub struct Partition {
     pub test: Vec<usize>,
 }
 
-/// Why examples cannot be divided as asked.
+/// Why examples cannot be divided according to a plan.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum SplitError {
     /// There is nothing to divide.
     #[error("there are no examples to split")]
     Empty,
-    /// More is asked for than there is.
+    /// The plan leaves nothing for training.
     #[error("cannot take {test} test and {dev} dev examples from {n_examples}: nothing is left for training")]
     TooFew {
         /// Number of examples.
         n_examples: usize,
-        /// Examples asked for testing.
+        /// Examples requested for testing.
         test: usize,
-        /// Examples asked for development.
+        /// Examples requested for development.
         dev: usize,
     },
-    /// A fraction that is none.
+    /// A fraction outside 0 to 1.
     #[error("the size of {part} must be a fraction between 0 and 1, found {found}")]
     BadFraction {
         /// `test` or `dev`.
@@ -73,10 +83,10 @@ pub enum SplitError {
         /// Number of examples.
         n_examples: usize,
     },
-    /// Every template landed in train.
+    /// All templates were assigned to train.
     #[error(
         "the templates are too large: train took all {n_templates} of them and test got none \
-         (hint: ask for a larger test set or take another seed)"
+         (hint: request a larger test set or take another seed)"
     )]
     NoTest {
         /// Number of templates.
@@ -108,8 +118,8 @@ pub fn by_length(lengths: &[usize], plan: Plan) -> Result<Partition, SplitError>
     Ok(draw_dev(order, test, sizes.dev, plan.dev_seed))
 }
 
-/// Splits by template: all examples of one template are on the same side of test. Templates go to train in
-/// random order until it holds what the plan leaves to it, so test may get fewer examples than asked.
+/// Splits by template: no template is both in test and in train or dev. Templates are assigned to train in random order
+/// until it has the examples that the plan leaves to it, so test may get fewer examples than requested.
 ///
 /// # Errors
 /// See [`SplitError`].
@@ -201,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_done_is_said() {
+    fn impossible_plans_are_refused_with_the_reason() {
         let check = |outcome: Result<Partition, SplitError>, message: &str| {
             assert_eq!(outcome.unwrap_err().to_string(), message);
         };

@@ -1,7 +1,6 @@
 //! Counts what is in a data set and what its splits share.
 //!
-//! Named lists of examples come in, plain numbers go out; printing them is somebody else's work. A program
-//! that cannot be read is counted as such and otherwise left out.
+//! Programs that cannot be parsed are counted, but their templates and constants are not.
 
 use super::example::Example;
 use super::template::template;
@@ -92,8 +91,8 @@ pub struct Report {
     pub unseen: Vec<Unseen>,
 }
 
-/// Counts what the splits hold, train first. Programs are read into `terms`; `class_of` tells entities, as
-/// for [`template`].
+/// Counts what the splits hold, train first. Programs are parsed into `terms`; `class_of` returns the class of a term
+/// that is an entity, as for [`template`].
 pub fn describe(
     mut terms: Terms,
     splits: &[(&str, &[Example])],
@@ -248,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_at_all_is_no_trouble() {
+    fn no_splits_and_empty_splits_are_allowed() {
         assert_eq!(describe(Terms::new(), &[], |_, _| None), Report::default());
         let report = describe(Terms::new(), &[("train", &[])], |_, _| None);
         assert_eq!(report.summaries[0].utterance_tokens, Lengths::default());

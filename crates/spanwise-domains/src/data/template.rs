@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 use spanwise_lang::{Shape, TermId, Terms};
 
 /// The text of `program` with every entity replaced by `$` and its class, so that programs that differ only
-/// in entities get the same text. `class_of` tells the class of a term that is an entity; the outermost such
+/// in entities get the same text. `class_of` returns the class of a term that is an entity; the outermost such
 /// term is replaced as a whole.
 ///
 /// Cost: linear in the program as written out.

@@ -1,18 +1,17 @@
-//! Writes files so that a reader sees the old content or the new, never a half.
+//! Atomic file writing: a reader sees the old content or the new content, never a mixture.
 //!
-//! Content is written under a temporary name in the same directory, forced to the disk and then renamed.
-//! Whatever goes wrong, the temporary file disappears and the old file stays. A link is followed; a device, a
-//! pipe or an open stream such as `/dev/stdout` is written to directly, for there a rename would do harm.
+//! Content is written to a temporary file in the same directory, flushed to the disk and then renamed. On any error the
+//! temporary file is removed and the old file stays. Symbolic links are followed. Devices, pipes and open streams such
+//! as `/dev/stdout` are written to directly, because renaming a file over them would replace them.
 
 use super::error::DataError;
 use super::example::Example;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::process;
-use std::sync::atomic::{AtomicU64, Ordering};
+use tempfile::NamedTempFile;
 
-/// Most links that are followed one after the other.
+/// Longest chain of symbolic links that is followed.
 const MAX_LINKS: usize = 40;
 
 /// Writes examples, one JSON object per line.
@@ -21,7 +20,7 @@ const MAX_LINKS: usize = 40;
 /// Those of `writer`.
 pub fn write_examples(writer: &mut dyn Write, examples: &[Example]) -> io::Result<()> {
     for example in examples {
-        serde_json::to_writer(&mut *writer, &example.to_json())?;
+        serde_json::to_writer(&mut *writer, example)?;
         writer.write_all(b"\n")?;
     }
     Ok(())
@@ -30,80 +29,78 @@ pub fn write_examples(writer: &mut dyn Write, examples: &[Example]) -> io::Resul
 /// Writes one file, all of it or nothing.
 ///
 /// # Errors
-/// When the content cannot be written or put in place; the file is then as it was.
+/// When the content cannot be written or renamed; the file is then as it was.
 pub fn write_atomic(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), DataError> {
-    let fail = |reason| DataError::Write { file: path.display().to_string(), reason };
-    Temporary::write(path, write).and_then(Temporary::put_in_place).map_err(fail)
+    Written::new(path, write).and_then(Written::persist).map_err(|reason| failure(path, reason))
 }
 
-/// Writes several files that belong together: no file is put in place before all of them are written.
+/// Writes several files that belong together: all of them are written before the first is renamed.
 ///
 /// # Errors
-/// When any content cannot be written; all files are then as they were. Only when putting a written file in
-/// place fails, which takes a directory of its name or a broken disk, the files before it are new already.
+/// When any content cannot be written; all files are then as they were. If renaming a file fails, which takes a
+/// directory of its name or a broken disk, the files before it are already new.
 pub fn write_all_atomic<P: AsRef<Path>, T>(
     files: &[(P, T)],
     write: impl Fn(&T, &mut dyn Write) -> io::Result<()>,
 ) -> Result<(), DataError> {
-    let fail = |path: &Path, reason| DataError::Write { file: path.display().to_string(), reason };
     let mut written = Vec::with_capacity(files.len());
     for (path, content) in files {
         let path = path.as_ref();
-        let temporary = Temporary::write(path, |writer| write(content, writer));
-        written.push((path, temporary.map_err(|reason| fail(path, reason))?));
+        let file = Written::new(path, |writer| write(content, writer));
+        written.push((path, file.map_err(|reason| failure(path, reason))?));
     }
-    for (path, temporary) in written {
-        temporary.put_in_place().map_err(|reason| fail(path, reason))?;
-    }
-    Ok(())
+    written.into_iter().try_for_each(|(path, file)| file.persist().map_err(|reason| failure(path, reason)))
 }
 
-/// A file under a temporary name, which is removed unless it is put in place.
-struct Temporary {
-    /// `None` for a device, a pipe or a stream, which has its content already.
-    path: Option<PathBuf>,
-    target: PathBuf,
+fn failure(path: &Path, reason: io::Error) -> DataError {
+    DataError::Write { file: path.display().to_string(), reason }
 }
 
-impl Temporary {
-    fn write(target: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Self> {
-        let target = follow_links(target);
+/// Content on the disk that does not have its name yet.
+enum Written {
+    /// In a temporary file, which is removed when this is dropped.
+    Temporary(NamedTempFile, PathBuf),
+    /// In a device, a pipe or a stream, where it is final.
+    Direct,
+}
+
+impl Written {
+    fn new(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<Self> {
+        let target = follow_links(path);
         if let Some(stream) = standard_stream(&target) {
             fill(stream, write)?;
-            return Ok(Self { path: None, target });
+            return Ok(Self::Direct);
         }
-        let (file, temporary) = match fs::metadata(&target) {
+        let old = match fs::metadata(&target) {
             Ok(found) if found.is_dir() => return Err(io::Error::other("it is a directory")),
-            Ok(found) if found.is_file() && !is_open_stream(&target) => {
-                let created = Self::create(target)?;
-                created.0.set_permissions(found.permissions())?;
-                created
+            Ok(found) if found.is_file() && !is_open_stream(&target) => Some(found.permissions()),
+            Ok(_) => {
+                // Appended, so that what an open stream already holds stays.
+                fill(OpenOptions::new().append(true).open(&target)?, write)?;
+                return Ok(Self::Direct);
             }
-            // Behind what an open stream holds already.
-            Ok(_) => (OpenOptions::new().append(true).open(&target)?, Self { path: None, target }),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Self::create(target)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
-        let file = fill(file, write)?;
-        if temporary.path.is_some() {
-            file.sync_all()?;
+        if target.file_name().is_none() {
+            return Err(io::Error::other("the path does not end in a file name"));
         }
-        Ok(temporary)
+        let temporary = temporary_in(directory_of(&target))?;
+        if let Some(permissions) = old {
+            temporary.as_file().set_permissions(permissions)?;
+        }
+        fill(temporary.as_file(), write)?.sync_all()?;
+        Ok(Self::Temporary(temporary, target))
     }
 
-    fn create(target: PathBuf) -> io::Result<(File, Self)> {
-        let (file, path) = create_beside(&target)?;
-        Ok((file, Self { path: Some(path), target }))
-    }
-
-    fn put_in_place(self) -> io::Result<()> {
-        if let Some(path) = &self.path {
-            fs::rename(path, &self.target)?;
-            // Best effort: on systems where a directory can be opened, the new name reaches the disk too.
-            if let Ok(directory) = File::open(directory_of(&self.target)) {
+    fn persist(self) -> io::Result<()> {
+        if let Self::Temporary(temporary, target) = self {
+            temporary.persist(&target).map_err(|error| error.error)?;
+            // Best effort: where directories can be opened, the new name reaches the disk too.
+            if let Ok(directory) = File::open(directory_of(&target)) {
                 let _ = directory.sync_all();
             }
         }
@@ -111,16 +108,17 @@ impl Temporary {
     }
 }
 
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        if let Some(path) = &self.path {
-            // After a rename nothing of this name is left, and that is fine.
-            let _ = fs::remove_file(path);
-        }
-    }
+/// A new file with the permissions that the umask leaves, as every new file has; `tempfile` alone would make it private.
+/// A killed process leaves it behind; training removes such files by their name.
+fn temporary_in(directory: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".spanwise.").suffix(".tmp");
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(directory)
 }
 
-/// Writes all of the content and hands the sink back.
+/// Writes all of the content and returns the sink.
 fn fill<W: Write>(sink: W, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<W> {
     let mut writer = BufWriter::new(sink);
     write(&mut writer)?;
@@ -129,8 +127,8 @@ fn fill<W: Write>(sink: W, write: impl FnOnce(&mut dyn Write) -> io::Result<()>)
     Ok(sink)
 }
 
-/// What a path names behind its links, there or not. A link to an open stream stays, for it leads to a file
-/// that other writers have open.
+/// The target of a chain of symbolic links, whether it exists or not. A link to an open stream is not followed, because
+/// other writers have the file behind it open.
 fn follow_links(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
     for _ in 0..MAX_LINKS {
@@ -163,24 +161,6 @@ fn standard_stream(path: &Path) -> Option<Box<dyn Write>> {
     match standard_number(path).filter(|_| cfg!(unix))? {
         1 => Some(Box::new(io::stdout())),
         _ => Some(Box::new(io::stderr())),
-    }
-}
-
-fn create_beside(target: &Path) -> io::Result<(File, PathBuf)> {
-    static COUNTER: AtomicU64 = AtomicU64::new(0);
-    if target.file_name().is_none() {
-        return Err(io::Error::other("the path does not end in a file name"));
-    }
-    loop {
-        let number = COUNTER.fetch_add(1, Ordering::Relaxed);
-        // Without the name of the target, which may be as long as names can be.
-        let path = directory_of(target).join(format!(".spanwise.{}.{number}.tmp", process::id()));
-        match OpenOptions::new().write(true).create_new(true).open(&path) {
-            Ok(file) => return Ok((file, path)),
-            // Left behind by a process of the same number that was killed: take the next name.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-        }
     }
 }
 
@@ -264,6 +244,22 @@ mod tests {
         assert_eq!(names(directory.path()), ["f", "link"]);
         write_atomic(Path::new("/dev/null"), |writer| writer.write_all(b"new")).unwrap();
         assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+    }
+
+    #[test]
+    fn a_place_that_cannot_be_written_is_an_error() {
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join("file"), b"").unwrap();
+        let within = directory.path().join("file/f");
+        let mut places = vec![Path::new(""), Path::new(".."), within.as_path()];
+        if cfg!(target_os = "linux") {
+            // The first refuses new files even to root, the second is always full.
+            places.extend([Path::new("/proc/spanwise"), Path::new("/dev/full")]);
+        }
+        for place in places {
+            assert!(write_atomic(place, |writer| writer.write_all(b"new")).is_err(), "{}", place.display());
+        }
+        assert_eq!(names(directory.path()), ["file"]);
     }
 
     #[test]

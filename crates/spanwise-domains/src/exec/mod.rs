@@ -6,6 +6,7 @@
 
 pub mod external;
 
+use crate::load;
 use serde_json::Value;
 use spanwise_lang::domain::ExecutorChoice;
 use spanwise_lang::{Domain, TermId, Terms};
@@ -19,13 +20,13 @@ use std::path::Path;
 /// use spanwise_domains::load::load;
 /// use spanwise_reading::Answer;
 ///
-/// let domain = load("geo")?;
-/// let executor = exec::open(&domain, None)?.expect("geo has an executor");
+/// let domain = load("scan")?;
+/// let executor = exec::open(&domain, None)?.expect("scan has an executor");
 /// let mut terms = domain.new_terms();
-/// let program = terms.parse("answer(capital(loc_2(stateid('new york'))))").map_err(|error| error.message)?;
+/// let program = terms.parse("i_walk(i_left)").map_err(|error| error.message)?;
 /// let found = executor.execute(&terms, program, None)?;
-/// assert_eq!(found.text, "[cityid(albany,ny)]");
-/// assert_eq!(found.answer, Answer::List(vec!["albany (ny)".into()]));
+/// assert_eq!(found.text, "I_TURN_LEFT I_WALK");
+/// assert_eq!(found.answer, Answer::List(vec!["I_TURN_LEFT".into(), "I_WALK".into()]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -107,8 +108,13 @@ pub trait Executor: Send + Sync {
     ) -> Result<Denotation, ExecError>;
 }
 
-/// Names of the executors inside this build.
-pub const BUILTINS: &[&str] = &["geo", "clevr", "scan"];
+/// Names of the executors in this build.
+pub const BUILTINS: &[&str] = &[
+    #[cfg(feature = "geo")]
+    "geo",
+    "clevr",
+    "scan",
+];
 
 /// The executor that a domain declares; `None` when its programs are not evaluated. External commands run in
 /// `directory`, where the domain file is.
@@ -116,13 +122,25 @@ pub const BUILTINS: &[&str] = &["geo", "clevr", "scan"];
 /// # Errors
 /// A built-in executor that does not exist, an empty command, an address that cannot be used.
 pub fn open(domain: &Domain, directory: Option<&Path>) -> Result<Option<Box<dyn Executor>>, ExecError> {
+    open_with(domain, directory, |_| None)
+}
+
+/// The same, where `renamed` gives the words of a command that have another name in `directory`.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_with(
+    domain: &Domain,
+    directory: Option<&Path>,
+    renamed: impl Fn(&str) -> Option<String>,
+) -> Result<Option<Box<dyn Executor>>, ExecError> {
     let style = domain.style().clone();
     Ok(Some(match domain.executor() {
         ExecutorChoice::None => return Ok(None),
         ExecutorChoice::Builtin(name) => builtin(&name.value)?,
         ExecutorChoice::Command { argv, timeout } => {
             Box::new(external::CommandExecutor::new(external::CommandConfig {
-                program: argv.clone(),
+                program: argv.iter().map(|word| renamed(word).unwrap_or_else(|| word.clone())).collect(),
                 working_dir: directory.filter(|path| !path.as_os_str().is_empty()).map(Path::to_path_buf),
                 timeout: *timeout,
                 style,
@@ -155,6 +173,7 @@ pub fn check(choice: &ExecutorChoice) -> Result<(), String> {
 
 fn builtin(name: &str) -> Result<Box<dyn Executor>, ExecError> {
     Ok(match name {
+        #[cfg(feature = "geo")]
         "geo" => Box::new(crate::geo::GeoExecutor::new()),
         "clevr" => Box::new(crate::clevr::ClevrExecutor::new()),
         "scan" => Box::new(crate::scan::ScanExecutor::new()),
@@ -163,6 +182,9 @@ fn builtin(name: &str) -> Result<Box<dyn Executor>, ExecError> {
 }
 
 fn no_builtin(name: &str) -> String {
+    if load::is_left_out(name) {
+        return format!("the executor {name} is not in this build; {}", load::missing_feature(name));
+    }
     let hint = match spanwise_lang::diag::closest(name, BUILTINS.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("there are {}", BUILTINS.join(", ")),

@@ -1,4 +1,4 @@
-//! Evaluation: a plan in, the list of items that the program denotes out, not yet sorted.
+//! Evaluates a plan to the list of items that the program denotes, not yet sorted.
 //!
 //! The nodes of a plan are evaluated in order, each reading once, so nothing here recurses. A value is changed
 //! in place or dropped when its last user takes it. Evaluating a subterm once is right even when it has open
@@ -46,12 +46,12 @@ struct Value {
 impl Evaluation<'_> {
     fn plain(&mut self, at: usize, ops: &mut Operations) -> Result<Rc<Vec<Item>>, Stop> {
         let Node { term, op, args: [arg, second], .. } = self.nodes[at];
-        let items = match op.expect("the plan asks no name and no number for a reading") {
+        let items = match op.expect("the plan requests no reading of a name or a number") {
             Op::Same => return Ok(self.take_plain(arg)),
             Op::Id(kind) => {
                 vec![ops.literals.item(&mut ops.budget, self.terms, kind, self.terms.args(term))?]
             }
-            // The plan has checked that the name or `_` in the argument asks for everything.
+            // The plan has checked that the name or `_` in the argument means everything.
             Op::Filter(filter) if self.nodes[arg].op.is_none() => ops.facts.everything(filter),
             Op::Filter(filter) => ops.filter(filter, self.take_owned(arg))?,
             Op::Measure(measure) => {
@@ -87,19 +87,19 @@ impl Evaluation<'_> {
             Some(Op::Filter(filter)) => ops.filter_pairs(filter, &self.take_paired(arg))?,
             Some(Op::Measure(measure)) => Pairs::Numbers(ops.measure(measure, &self.take_plain(arg))?),
             Some(Op::Relation(relation)) => Pairs::Lists(ops.relate_pairs(relation, &self.take_plain(arg))?),
-            _ => unreachable!("the plan asks no other operation for its second reading"),
+            _ => unreachable!("the plan requests a second reading of no other operation"),
         })
     }
 
-    /// The plain reading of a node, given away when nobody else will ask for it.
+    /// The plain reading of a node; the last use takes it out of the store.
     fn take_plain(&mut self, at: usize) -> Rc<Vec<Item>> {
         self.nodes[at].plain_uses -= 1;
         let plain = &mut self.values[at].plain;
         let taken = if self.nodes[at].plain_uses == 0 { plain.take() } else { plain.clone() };
-        taken.expect("arguments are evaluated first, and kept as often as the plan says they are used")
+        taken.expect("arguments are evaluated first, and kept for as many uses as the plan counts")
     }
 
-    /// The same to change in place; a copy only when somebody else will ask for it.
+    /// The same, to be changed in place; a copy only when there are further uses.
     fn take_owned(&mut self, at: usize) -> Vec<Item> {
         Rc::unwrap_or_clone(self.take_plain(at))
     }
@@ -108,6 +108,6 @@ impl Evaluation<'_> {
         self.nodes[at].paired_uses -= 1;
         let paired = &mut self.values[at].paired;
         let taken = if self.nodes[at].paired_uses == 0 { paired.take() } else { paired.clone() };
-        taken.expect("arguments are evaluated first, and kept as often as the plan says they are used")
+        taken.expect("arguments are evaluated first, and kept for as many uses as the plan counts")
     }
 }

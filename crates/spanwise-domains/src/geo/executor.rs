@@ -1,20 +1,20 @@
 //! The executor of GeoQuery: evaluates FunQL programs to answers in the notation of the reference executor.
 //!
 //! The reference is a logic program over the same facts. Its answer is the first solution it finds, and a
-//! query that finds none, or raises an error on the way, denotes `[]`. What follows from that is kept, also
-//! where it looks odd:
+//! query that finds none, or raises an error on the way, denotes `[]`. What follows from that is kept, even
+//! where it is not what one would design:
 //!
 //! - Values are lists. Order and duplicates survive until an answer is written or counted: `sum` adds
 //!   duplicates, and of equals the one that comes first in the facts is the largest, the longest, the most.
 //! - Answers and counts are sorted and free of duplicates: numbers, bare names, ids of one part by kind and
 //!   name, cities. Of two equal numbers the one with a decimal point comes first.
 //! - A failure anywhere is the failure of the whole query: `count` of a query that fails is `[]`, not `[0]`.
-//! - A name, a number or `_` where a query must stand fails, so `elevation_2(0)` is `[]`. `_` in place of
+//! - A name, a number or `_` where a query must be fails, so `elevation_2(0)` is `[]`. `_` in place of
 //!   `all` means `all`.
 //! - `major(all)` has no rule, and neither has any predicate other than the kinds of things.
 //! - `mountain` is `place`; both mean the highest and lowest points of states, not the table of mountains.
 //! - `lake(all)` gives bare names. No other predicate knows them, so a lake is nowhere and has no size.
-//! - A kind that is asked of an open `cityid('springfield', _)` settles on the first fact that fits, and so
+//! - The kind of an open `cityid('springfield', _)` settles on the first fact that fits, and so
 //!   does a number. `major` goes on to the first that is major. Relations look at all facts that fit and leave
 //!   the id open; an id that stays open is written with `_`.
 //! - `exclude` removes all that an open id could be; `intersection` fills the id in from the first match, on
@@ -29,7 +29,7 @@
 //! - The country has no area, population or size, and only states have a density.
 //! - `largest`, `size` and their like take numbers as they are: `largest(population_1(..))` is a number.
 //! - `most(..)` and `largest_one(..)` read their argument a second time, as items with the list or number to
-//!   judge them by. Only relations, numbers of things and filters over those have that reading.
+//!   compare them by. Only relations, numbers of things and filters over those have that reading.
 //! - `largest_one(..)` over lists fails unless there is only one item, which wins without comparison;
 //!   `most(..)` over numbers fails unless there are none.
 //! - In the second reading a filter over numbers, as in `largest_one(state(population_1(..)))`, leaves nothing.
@@ -87,7 +87,7 @@ impl GeoExecutor {
 impl Executor for GeoExecutor {
     fn execute(&self, terms: &Terms, program: TermId, _: Option<&Value>) -> Result<Denotation, ExecError> {
         if is_null(terms, program) {
-            return Ok(nothing("null", Answer::Null, "`null` asks nothing".to_owned()));
+            return Ok(nothing("null", Answer::Null, "`null` is no query".to_owned()));
         }
         match self.answer(terms, program) {
             Ok(denotation) => Ok(denotation),

@@ -4,9 +4,9 @@
 //! a first match.
 
 use super::notation;
-use super::table;
 use super::value::{Name, Number};
 use hashbrown::HashMap;
+use spanwise_geobase::table;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
@@ -231,7 +231,7 @@ struct Table {
 
 impl Table {
     fn read(path: &str) -> Self {
-        let text = table(path).expect("only embedded tables are asked for");
+        let text = table(path).expect("only embedded tables are requested");
         let mut lines = text.lines().map(|line| line.split('\t').collect());
         let header = lines.next().expect("every table has a header line");
         Self { header, rows: lines.collect() }

@@ -1,6 +1,6 @@
-//! The ids written in a program: terms in, items out, and what two items have in common.
+//! Reads the ids of a program as items, and unifies items.
 //!
-//! Names that no fact uses, numbers, and even whole calls can stand in an id. They match no fact, but answers
+//! Names that no fact uses, numbers, and even whole calls can be in an id. They match no fact, but answers
 //! show them and they can equal each other. Each is interned for the length of one evaluation, by the text
 //! that answers show for it.
 

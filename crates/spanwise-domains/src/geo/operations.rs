@@ -1,4 +1,4 @@
-//! The operations on whole values: lists in, lists out, every item paid for from the budget.
+//! The operations on whole values, which are lists. Every item is charged to the budget.
 //!
 //! Lists keep their order and their duplicates until an answer is written or counted. Open items (see
 //! `relations`) occur only in lists of one: they come from an id in the program, and no operation joins two
@@ -49,7 +49,7 @@ impl Operations {
         Ok(items.iter().filter_map(|&item| self.facts.capital_of(item)).collect())
     }
 
-    /// All that the items are related to, end to end.
+    /// All that the items are related to, concatenated.
     pub(super) fn relate(&mut self, relation: Relation, items: &[Item]) -> Result<Vec<Item>, Stop> {
         let mut related = Vec::new();
         for &item in items {

@@ -1,14 +1,15 @@
-//! The plan of a program: every different subterm once, with the readings that are asked of it.
+//! The plan of a program: every different subterm once, with the readings that are needed of it.
 //!
 //! Pass 1 (`nodes`) looks up every predicate. AFTER THIS POINT names and numbers of arguments are right.
-//! Pass 2 (`ask`) hands down from the root which readings each subterm needs. AFTER THIS POINT every
-//! reading that is asked for has a rule, so evaluation can fail only for what it finds in the values.
+//! Pass 2 (`request`) passes down from the root which readings each subterm needs. AFTER THIS POINT every
+//! reading that is needed has a rule, so evaluation can fail only because of values.
 //!
 //! A query has a plain reading, a list of items, and some queries have a second one, a list of items each with
-//! the list or number it is judged by; `most(..)` and `largest_one(..)` ask for the second.
+//! the list or number it is compared by; `most(..)` and `largest_one(..)` need the second.
 
 use super::budget::{Budget, Stop};
 use super::predicates::Op;
+use crate::data::message::shown;
 use crate::exec::ExecError;
 use spanwise_lang::{Shape, TermId, Terms};
 
@@ -20,9 +21,9 @@ pub(super) struct Node {
     pub(super) op: Option<Op>,
     /// Its first arguments in the plan. Unused places repeat the node itself.
     pub(super) args: [usize; 2],
-    /// How often its plain reading is asked for.
+    /// How often its plain reading is needed.
     pub(super) plain_uses: u32,
-    /// How often its second reading is asked for.
+    /// How often its second reading is needed.
     pub(super) paired_uses: u32,
 }
 
@@ -33,7 +34,7 @@ pub(super) fn plan(terms: &Terms, program: TermId, budget: &mut Budget) -> Resul
         root.plain_uses = 1;
     }
     for at in (0..nodes.len()).rev() {
-        ask(terms, &mut nodes, at)?;
+        request(terms, &mut nodes, at)?;
     }
     Ok(nodes)
 }
@@ -56,8 +57,8 @@ fn nodes(terms: &Terms, program: TermId, budget: &mut Budget) -> Result<Vec<Node
     Ok(nodes)
 }
 
-/// Hands the readings asked of a node down to its arguments.
-fn ask(terms: &Terms, nodes: &mut [Node], at: usize) -> Result<(), Stop> {
+/// Counts the readings of its arguments that a node needs.
+fn request(terms: &Terms, nodes: &mut [Node], at: usize) -> Result<(), Stop> {
     let Node { term, op, args, plain_uses, paired_uses } = nodes[at];
     if plain_uses > 0 {
         match op {
@@ -79,7 +80,7 @@ fn ask(terms: &Terms, nodes: &mut [Node], at: usize) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Whether a term asks a filter for everything: `all`, or `_`, which `all` can fill.
+/// Whether the argument of a filter means everything: `all`, or `_`, which `all` can fill.
 fn is_all(terms: &Terms, term: TermId) -> bool {
     match terms.shape(term) {
         Shape::Wildcard => true,
@@ -89,14 +90,9 @@ fn is_all(terms: &Terms, term: TermId) -> bool {
 }
 
 fn no_query(terms: &Terms, leaf: TermId) -> String {
-    format!("`{}` stands where a query must stand", cut(terms.head_text(leaf)))
+    format!("`{}` is where a query must be", shown(terms.head_text(leaf)))
 }
 
 fn no_comparison(terms: &Terms, term: TermId) -> String {
-    format!("`{}` gives nothing to compare its items by", cut(terms.head_text(term)))
-}
-
-/// The beginning of a long name.
-fn cut(name: &str) -> &str {
-    name.char_indices().nth(40).map_or(name, |(end, _)| &name[..end])
+    format!("`{}` gives nothing to compare its items by", shown(terms.head_text(term)))
 }

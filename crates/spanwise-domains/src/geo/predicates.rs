@@ -1,10 +1,9 @@
 //! The predicates of FunQL: one row each, with the kind of operation it is.
 //!
-//! A name comes in, an operation goes out. What an operation does is in `relations` (for one item) and in
-//! `evaluate` (for lists).
+//! What an operation does is in `relations` (for one item) and in `operations` (for lists).
 
+use crate::data::message::{did_you_mean, shown};
 use hashbrown::HashMap;
-use spanwise_lang::diag::closest;
 use std::sync::LazyLock;
 
 /// What a predicate does.
@@ -24,7 +23,7 @@ pub(super) enum Op {
     Relation(Relation),
     /// The item with the largest or smallest number.
     Superlative(Measure, Extreme),
-    /// The same, judged by the query in the argument: `largest_one(population_1(..))`.
+    /// The same, compared by the query in the argument: `largest_one(population_1(..))`.
     One(Extreme),
     /// The item with the most or fewest related ones.
     ByCount(Extreme),
@@ -55,7 +54,7 @@ pub(super) enum Filter {
     City,
     /// Cities of more than 150,000 people and rivers of more than 750 kilometers.
     Major,
-    /// Highest and lowest points, also asked for as `mountain`.
+    /// Highest and lowest points, also named `mountain`.
     Place,
     River,
     Lake,
@@ -63,7 +62,7 @@ pub(super) enum Filter {
 }
 
 impl Filter {
-    /// Whether the filter can stand alone, as in `city(all)`.
+    /// Whether the filter can be applied to everything, as in `city(all)`.
     pub(super) fn has_all(self) -> bool {
         self != Self::Major
     }
@@ -212,7 +211,8 @@ impl Op {
     pub(super) fn of(name: &str, n_args: usize) -> Result<Self, String> {
         static BY_NAME: LazyLock<HashMap<&str, Op>> = LazyLock::new(|| PREDICATES.iter().copied().collect());
         let Some(&op) = BY_NAME.get(name) else {
-            return Err(unknown_predicate(name));
+            let hint = did_you_mean(name, PREDICATES.iter().map(|&(known, _)| known));
+            return Err(format!("unknown predicate `{}`{hint}", shown(name)));
         };
         let expected = op.n_args();
         if n_args == expected {
@@ -228,18 +228,5 @@ impl Op {
             Self::Id(Kind::City) | Self::Exclude | Self::Intersection => 2,
             _ => 1,
         }
-    }
-}
-
-/// Longest name, in characters, that a message shows in full and that is looked at as a typo.
-const LONGEST_SHOWN: usize = 40;
-
-fn unknown_predicate(name: &str) -> String {
-    if let Some((cut, _)) = name.char_indices().nth(LONGEST_SHOWN) {
-        return format!("unknown predicate `{}...`", &name[..cut]);
-    }
-    match closest(name, PREDICATES.iter().map(|&(known, _)| known)) {
-        Some(known) => format!("unknown predicate `{name}`, did you mean `{known}`?"),
-        None => format!("unknown predicate `{name}`"),
     }
 }

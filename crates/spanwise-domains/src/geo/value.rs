@@ -3,7 +3,7 @@
 //! The derived order of [`Item`] is the order in which the reference notation sorts an answer: numbers, bare
 //! names, then entities by the kind of their id, cities last because their id has two parts. It holds for
 //! items that come from the facts, whose names are numbered alphabetically; every list of two or more items
-//! consists of such items only, because nothing in FunQL joins two lists end to end.
+//! consists of such items only, because no operation of FunQL concatenates two lists.
 
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
@@ -111,7 +111,7 @@ impl Item {
     }
 }
 
-/// The second reading of a query: items, each with the key it is judged by.
+/// The second reading of a query: items, each with the key it is compared by.
 #[derive(Clone, Debug)]
 pub(super) enum Pairs {
     /// Each item with a number.
@@ -120,12 +120,12 @@ pub(super) enum Pairs {
     Lists(ListPairs),
 }
 
-/// Items with lists as keys; the lists stand end to end in one vector.
+/// Items with lists as keys; all lists are concatenated in one vector.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ListPairs {
     /// The items, each with the end of its list in `keys`. A list starts where the one before ends.
     pub(super) items: Vec<(Item, usize)>,
-    /// All lists, end to end.
+    /// All lists, concatenated.
     pub(super) keys: Vec<Item>,
 }
 

@@ -1,7 +1,7 @@
 //! Evaluates SCAN-SP programs to sequences of actions.
 //!
-//! The length of the sequence is computed first, on the shared structure of the program, and only a program that
-//! stays within the limits is written out: nesting `i_thrice` ten thousand deep costs ten thousand steps.
+//! The answer is a sequence of actions. Its length is computed first, on the shared structure of the program, and only a
+//! program that stays within the limits is written out: nesting `i_thrice` ten thousand deep costs ten thousand steps.
 
 use super::words::{Action, Direction, Manner, Phrase, Verb};
 use crate::data::message::{did_you_mean, shown};
@@ -119,7 +119,7 @@ impl Call<'_> {
         Phrase::new(verb, direction).ok_or_else(|| self.wrong_arity("a direction and perhaps a manner", 0))
     }
 
-    /// The constant that stands as an argument.
+    /// An argument that must be a constant.
     fn constant<T: Copy>(
         &self,
         arg: TermId,

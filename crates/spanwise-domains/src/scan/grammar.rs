@@ -1,8 +1,6 @@
 //! SCAN's grammar: all 20,910 commands, each with its SCAN-SP program and its actions.
 //!
 //! A command is one clause, or two joined by `and` or `after`; a clause is a phrase, once, twice or thrice.
-//! Text comes in through [`Command::parse`], text and actions go out. Which commands are for training is not
-//! known here.
 
 use super::words::{Action, Direction, Manner, Phrase, Verb};
 use crate::data::message::shown;
@@ -72,6 +70,12 @@ pub struct Clause {
 }
 
 /// A command of SCAN.
+///
+/// ```
+/// let command = spanwise_domains::scan::grammar::Command::parse("jump after turn left").unwrap();
+/// assert_eq!(command.program(), "i_after ( i_jump ( ) , i_turn ( i_left ) )");
+/// assert_eq!(command.answer(), "I_TURN_LEFT I_JUMP");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Command {
     /// The clause that is written first.
@@ -83,20 +87,20 @@ pub struct Command {
 /// Why a text is not a command of SCAN.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CommandError {
-    /// A word that cannot stand where it does.
+    /// A word that the grammar does not allow there.
     #[error("word {position} of the command must be {expected}, found `{word}`")]
     Word {
         /// Its place, from 1.
         position: usize,
         /// The word.
         word: String,
-        /// What could stand there.
+        /// What the grammar allows there.
         expected: &'static str,
     },
     /// The command stops too early.
     #[error("the command ends where {expected} must come")]
     End {
-        /// What could stand there.
+        /// What the grammar allows there.
         expected: &'static str,
     },
 }

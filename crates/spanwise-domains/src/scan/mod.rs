@@ -2,7 +2,6 @@
 //!
 //! [`ScanExecutor`] evaluates programs of SCAN-SP, the semantic-parsing version of SCAN; [`grammar`]
 //! generates every command with its program and actions; [`splits`] divides them as the official files do.
-//! No file is read here, and nothing is known of parsing.
 
 mod executor;
 pub mod grammar;

@@ -1,7 +1,6 @@
 //! The official divisions of SCAN into train and test commands, as rules.
 //!
-//! Commands come in, the numbers of those for training and those for testing go out. Each rule gives the
-//! same sets as the official files, though not their order; only `simple` is random, so ours is a split of
+//! Each rule gives the same sets as the official files, though not their order; only `simple` is random, so ours is a split of
 //! the same sizes and not the same split. Two peculiarities of the official files are kept: the template
 //! splits leave the commands whose `turn` has the held-out form out of both files, and the add-primitive
 //! train files repeat the bare primitive (see [`Split::repeats`]).
@@ -34,7 +33,7 @@ pub enum Split {
     JumpAroundRight,
 }
 
-/// The side of a split on which a command lies.
+/// The side of a split that a command is on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Side {
     /// For training.
@@ -45,7 +44,7 @@ pub enum Side {
     Neither,
 }
 
-/// Numbers of commands, in increasing order except for the random split.
+/// Indices of commands, in increasing order except for the random split.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct TrainTest {
     /// For training.
@@ -67,7 +66,7 @@ impl Split {
         Self::JumpAroundRight,
     ];
 
-    /// The name that the official files carry.
+    /// The name in the official files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

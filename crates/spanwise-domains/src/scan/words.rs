@@ -1,6 +1,4 @@
 //! The words of SCAN and what one verb phrase does.
-//!
-//! Names come in, small copyable values and actions go out. How phrases combine is told elsewhere.
 
 /// What the agent does at one moment.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

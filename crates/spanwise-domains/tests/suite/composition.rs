@@ -6,7 +6,14 @@ use proptest::prelude::*;
 use spanwise_domains::load::load;
 use spanwise_lang::{Domain, Meaning, State, StateId};
 
-const DOMAINS: [&str; 4] = ["geo", "geo@paper", "clevr", "scan"];
+const DOMAINS: &[&str] = &[
+    #[cfg(feature = "geo")]
+    "geo",
+    #[cfg(feature = "geo")]
+    "geo@paper",
+    "clevr",
+    "scan",
+];
 
 /// A meaning state in words: open slots and result, or a run of values.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -49,7 +56,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// The accumulator that a state is on its way into: head, over, result, and whether it can stand alone.
+    /// The accumulator that a state can become part of: head, over, result, and whether it is complete on its own.
     fn run(&self, state: &Naive) -> Option<(String, String, String, bool)> {
         let terms = self.domain.new_terms();
         for (id, acc) in self.domain.accumulators().iter_enumerated() {

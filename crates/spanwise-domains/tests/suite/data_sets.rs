@@ -1,4 +1,4 @@
-//! Importers and readers against the real releases: the paper's splits come out, example by example.
+//! Importers and readers against the real releases: the splits are equal to the paper's, example by example.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 

@@ -1,6 +1,6 @@
 //! `docs/domain-format.md` against the code: every example is loaded, and every outcome on the page compared.
 //!
-//! Fenced blocks of the page, by what stands behind the fence and on their first line:
+//! Fenced blocks of the page, by the info string of the fence and their first line:
 //!
 //! * `toml`, `# complete`: a whole file, which loads. `# fragment of NAME`: added to the complete block with
 //!   that `name` ([`add`]); the outcome loads. `# wrong`: a whole file, which does not load. `# phrases`: phrases for
@@ -33,9 +33,9 @@ const FILE: &str = "home.toml";
 
 /// A fenced block.
 struct Block {
-    /// What stands behind the fence.
+    /// The info string of the fence.
     info: &'static str,
-    /// What stands inside, without the last line end.
+    /// The content, without the last line end.
     text: String,
     /// The line of its fence on the page.
     line: usize,
@@ -132,7 +132,7 @@ fn key_of(line: &str) -> Option<&str> {
     line.split_once(" = ").map(|(key, _)| key).filter(|key| !key.starts_with(['#', ' ']))
 }
 
-/// The file that a `toml` block stands for.
+/// The file that a `toml` block describes.
 fn source_of(block: &Block, blocks: &[Block]) -> String {
     let Some(name) = block.marked("# fragment of ") else { return block.text.clone() };
     let has_name = |base: &&Block| {
@@ -416,7 +416,7 @@ const LIMITS: &[(&str, Allowed)] = &[
     }),
 ];
 
-/// A signature that stands for `n` plain ones. All but one are the same, which is another problem.
+/// A signature that expands to `n` plain ones. All but one are the same, which is another problem.
 fn same(n: usize) -> String {
     format!("S -> S where S in [{}]", vec!["A"; n].join(", "))
 }

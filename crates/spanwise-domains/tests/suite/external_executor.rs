@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 /// Never reached by a test that passes, however busy the machine is.
 const LONG: Duration = Duration::from_secs(60);
 
-/// Does what the context of the request says; by default, answers with its process number and the request.
+/// A child process that follows the context of the request; by default it replies with its process number and the request.
 const SCRIPT: &str = r#"
 import json, os, sys, time
 
@@ -40,7 +40,7 @@ for line in sys.stdin:
     say(json.dumps({"id": request["id"], "denotation": answer}).encode() + b"\n")
 "#;
 
-/// Naps when told to, and answers otherwise. Starts faster than Python, for tests that run into a time-out.
+/// Sleeps on request, and replies otherwise. Starts faster than Python, for tests that run into a time-out.
 const SHELL: &str = r#"
 while read -r line; do
     case "$line" in
@@ -71,7 +71,7 @@ fn command(program: &[&str], timeout: Duration) -> CommandExecutor {
         .unwrap()
 }
 
-/// A child that runs [`SCRIPT`]; `None`, said aloud, where there is no Python.
+/// A child that runs [`SCRIPT`]; `None`, with a message, where there is no Python.
 fn python() -> Option<(CommandExecutor, tempfile::TempDir)> {
     let version = Command::new("python3").arg("--version").stdout(Stdio::null()).status();
     if !version.is_ok_and(|status| status.success()) {
@@ -207,7 +207,7 @@ fn stale_replies_are_skipped() {
     assert_eq!(ask(&executor, "f()", Some(silent)).unwrap().text, "without id");
 }
 
-/// Asks for `raw` as a reply, expects an error that holds `part`, and a new child afterwards.
+/// Requests `raw` as a reply, expects an error that contains `part`, and a new child afterwards.
 #[track_caller]
 fn check_nonsense(executor: &CommandExecutor, raw: &str, part: &str) {
     let before = pid(executor);

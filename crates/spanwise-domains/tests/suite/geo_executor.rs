@@ -1,6 +1,6 @@
 //! The executor of GeoQuery from outside: the reference denotations, and bounds that hold on any program.
 //!
-//! The reference data is not part of the repository; without it that test says so and passes.
+//! The reference data is not part of the repository; without it that test prints a note and passes.
 
 #![allow(clippy::print_stderr)]
 

@@ -1,4 +1,4 @@
-//! Tests of the crate from outside, in one binary: one link instead of many.
+//! Integration tests of the crate, in one binary to link only once.
 
 mod clevr_executor;
 mod composition;
@@ -6,6 +6,7 @@ mod data_sets;
 mod domain_format_doc;
 mod domain_mutations;
 mod external_executor;
+#[cfg(feature = "geo")]
 mod geo_executor;
 mod real_programs;
 mod scan_executor;

@@ -53,6 +53,7 @@ fn check(spec: &str, files: &[&str], n_expected: usize) {
     assert_eq!(n, n_expected, "{spec}");
 }
 
+#[cfg(feature = "geo")]
 #[test]
 fn all_880_geo_programs_round_trip_and_type_in_every_split() {
     for kind in ["", "_template", "_len"] {
@@ -83,6 +84,7 @@ fn all_scan_sp_programs_round_trip_and_type() {
     }
 }
 
+#[cfg(feature = "geo")]
 #[test]
 fn the_papers_types_leave_out_what_the_paper_leaves_out() {
     let domain = load("geo@paper").unwrap();

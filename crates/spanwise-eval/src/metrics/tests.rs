@@ -1,3 +1,7 @@
+#![cfg_attr(
+    not(feature = "geo"),
+    allow(dead_code, unused_imports, reason = "some tests need the domain geo")
+)]
 use super::*;
 use proptest::prelude::*;
 use serde_json::json;
@@ -27,6 +31,7 @@ fn columns(judged: Judged) -> [Option<bool>; 3] {
 
 const LAKES: &str = "answer(lake(loc_2(stateid('texas'))))";
 
+#[cfg(feature = "geo")]
 #[test]
 fn an_empty_prediction_equals_an_empty_answer_leniently_but_not_strictly() {
     let domain = load("geo").unwrap();
@@ -40,6 +45,7 @@ fn an_empty_prediction_equals_an_empty_answer_leniently_but_not_strictly() {
     assert_eq!(columns(judged(&mut judge, &full, Some(LAKES))), [Some(false); 3]);
 }
 
+#[cfg(feature = "geo")]
 #[test]
 fn a_missing_prediction_is_wrong_even_where_the_answer_is_empty() {
     let domain = load("geo").unwrap();
@@ -48,6 +54,7 @@ fn a_missing_prediction_is_wrong_even_where_the_answer_is_empty() {
     assert_eq!((columns(missing), missing.found, missing.probability), ([Some(false); 3], false, 0.0));
 }
 
+#[cfg(feature = "geo")]
 #[test]
 fn another_program_with_the_same_answer_is_right() {
     let domain = load("geo").unwrap();
@@ -67,6 +74,7 @@ fn an_answer_stands_in_for_a_program_that_is_not_there() {
     assert_eq!(columns(judged(&mut judge, &example(None, None), Some("i_walk()"))), [None; 3]);
 }
 
+#[cfg(feature = "geo")]
 #[test]
 fn without_an_executor_or_a_scene_nothing_is_said_about_denotations() {
     let domain = load("geo").unwrap();
@@ -82,6 +90,7 @@ fn without_an_executor_or_a_scene_nothing_is_said_about_denotations() {
     assert_eq!((report.exact_match, report.n_denotation, report.denotation), (Some(0.0), 0, None));
 }
 
+#[cfg(feature = "geo")]
 #[test]
 fn a_gold_program_that_is_no_program_is_matched_by_none() {
     let domain = load("geo").unwrap();
@@ -101,6 +110,7 @@ impl Executor for Counting {
     }
 }
 
+#[cfg(feature = "geo")]
 #[test]
 fn no_program_is_evaluated_twice_without_a_context() {
     let domain = load("geo").unwrap();
@@ -127,6 +137,7 @@ fn judges_can_be_handed_to_threads() {
 #[test]
 fn gold_programs_are_right_by_every_measure() {
     let files = [
+        #[cfg(feature = "geo")]
         ("geo", "geo/splits/test.json"),
         ("scan", "scan_sp/dev_right.json"),
         ("clevr", "clevr/test_closure.jsonl"),

@@ -1,3 +1,7 @@
+#![cfg_attr(
+    not(feature = "geo"),
+    allow(dead_code, unused_imports, reason = "some tests need the domain geo")
+)]
 use super::*;
 use proptest::prelude::*;
 use spanwise_chart::candidates::{Candidates, PredicatePlacement};
@@ -47,12 +51,14 @@ fn check(domain: &Domain, lattice: &Lattice, most_predictions: usize) -> usize {
     programs.dedup();
     for &program in &programs {
         let gold: Vec<&SpanTree> =
-            all.iter().filter(|(said, _)| *said == program).map(|(_, tree)| tree).collect();
+            all.iter().filter(|(found_program, _)| *found_program == program).map(|(_, tree)| tree).collect();
         let predictions = all.iter().take(most_predictions);
-        for (said, tree) in predictions.map(|(said, tree)| (Some(*said), Some(tree))).chain([(None, None)]) {
+        for (found_program, tree) in
+            predictions.map(|(found_program, tree)| (Some(*found_program), Some(tree))).chain([(None, None)])
+        {
             let found = nearest(domain, &grammar, lattice, (&terms, program), tree);
             assert_eq!(found, by_hand(domain, tree, &gold), "{}", terms.display(program));
-            if let Some(tree) = tree.filter(|_| said == Some(program)) {
+            if let Some(tree) = tree.filter(|_| found_program == Some(program)) {
                 // What is right by definition is right in the chart as well: the tree is its own reference.
                 assert_eq!(found.unwrap().matched, right(domain, tree).matched);
             }
@@ -97,7 +103,9 @@ proptest! {
 fn the_nearest_tree_of_real_questions_is_the_one_that_brute_force_finds() {
     let candidates = Candidates { predicates: PredicatePlacement::Lexicon, ..Candidates::default() };
     for (name, text, least) in [
+        #[cfg(feature = "geo")]
         ("geo", "how many rivers in texas ?", 2),
+        #[cfg(feature = "geo")]
         ("geo", "what state has the smallest area ?", 1),
         ("clevr", "what color is the large red block ?", 1),
         ("scan", "jump left twice and walk", 1),

@@ -1,3 +1,7 @@
+#![cfg_attr(
+    not(feature = "geo"),
+    allow(dead_code, unused_imports, reason = "some tests need the domain geo")
+)]
 use super::*;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -44,7 +48,7 @@ fn trees(
     let input = Input::new(domain, grammar, lattice, scores).unwrap();
     let chart = BestChart::new(input, &RuleValues::<Max>::new(grammar, &rules));
     let found = chart.derivations().take(500).filter_map(|derivation| chart.tree(&mut terms, &derivation));
-    found.filter(|(said, _)| *said == program).map(|(_, tree)| predicted_tree(domain, &tree)).collect()
+    found.filter(|(found, _)| *found == program).map(|(_, tree)| predicted_tree(domain, &tree)).collect()
 }
 
 /// The trees of a program over words with the phrases of the lexicon.
@@ -59,12 +63,14 @@ fn lexicon_trees(name: &str, question: &str, program: &str) -> Vec<String> {
     found
 }
 
+#[cfg(feature = "geo")]
 #[test]
-fn words_without_meaning_are_joined_to_the_left_and_under_the_root() {
+fn null_words_are_joined_to_the_left_and_under_the_root() {
     let found = lexicon_trees("geo", "what is the longest river ?", "answer(longest(river(all)))");
     assert_eq!(found, ["0..6 +; 3..4 longest; 3..6 +; 4..5 river; 4..6 +"]);
 }
 
+#[cfg(feature = "geo")]
 #[test]
 fn parts_of_a_composition_are_joined_at_once() {
     let program = "answer(largest_one(population_1(state(all))))";
@@ -74,6 +80,7 @@ fn parts_of_a_composition_are_joined_at_once() {
     assert_eq!(found, [as_in_the_data]);
 }
 
+#[cfg(feature = "geo")]
 #[test]
 fn arguments_on_both_sides_are_joined_in_the_order_of_slots() {
     let program = "answer(exclude(river(all), traverse_2(stateid('texas'))))";
@@ -148,6 +155,7 @@ fn leaves_of(example: &Example) -> Option<String> {
     Some(leaves.iter().map(leaf).collect::<Vec<_>>().join("; "))
 }
 
+#[cfg(feature = "geo")]
 #[test]
 fn leaves_name_the_constants_of_the_domain() {
     let spans =
@@ -157,6 +165,7 @@ fn leaves_name_the_constants_of_the_domain() {
     assert_eq!(found.as_deref(), Some("0..1 loc_1; 2..3 cityid('indianapolis', _)"));
 }
 
+#[cfg(feature = "geo")]
 #[test]
 fn leaves_do_not_end_in_punctuation() {
     let spans = [(0, 3, "span"), (2, 3, "state"), (2, 3, "span")];
@@ -164,6 +173,7 @@ fn leaves_do_not_end_in_punctuation() {
     assert_eq!(found.as_deref(), Some("2..3 state"));
 }
 
+#[cfg(feature = "geo")]
 #[test]
 fn trees_that_lack_a_constant_are_no_basis_for_training() {
     let spans = [(0, 4, "span"), (3, 3, "longest"), (4, 4, "river")];
@@ -244,6 +254,7 @@ fn trees_of_gold_programs_reach_the_gold_trees_of_scan() {
     assert_eq!((n, f1), (500, 100.0));
 }
 
+#[cfg(feature = "geo")]
 #[test]
 fn trees_of_gold_programs_reach_the_gold_trees_of_geo() {
     let Some(path) = shared("geo/gold_trees/test_spans.json") else { return };

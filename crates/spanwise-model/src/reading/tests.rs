@@ -1,41 +1,26 @@
 //! Readings of a model of SCAN with random weights: what it finds does not matter, what it reports does.
 
 use super::*;
-use crate::{Labels, Model, Settings};
+use crate::families::chart::ChartSettings;
+use crate::{Blueprint, Compact, EncoderSource, FamilySettings as _, Model};
 use spanwise_domains::exec::{ExecError, Executor};
 use spanwise_domains::scan::ScanExecutor;
-use spanwise_nn::pretrained::{Activation, Architecture, EncoderConfig};
-use spanwise_nn::tokenizer::WordTable;
-use spanwise_nn::{Network, Tokenizer};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 const TEXT: &str = "Walk left twice";
 
 fn model() -> Model {
-    let domain = spanwise_domains::load::load("scan").unwrap();
-    let words = [Utterance::new(TEXT)];
-    let tokenizer = Tokenizer::Words(WordTable::from_utterances(&words, 1).with_buckets(16));
-    let settings = Settings { hidden: 16, ..Settings::default() };
-    let labels = Labels::new(&domain);
-    let shape = EncoderConfig {
-        architecture: Architecture::Compact,
-        vocab_size: tokenizer.vocab_size(),
-        hidden: 16,
-        layers: 1,
-        heads: 2,
-        intermediate: 32,
-        max_positions: 64,
-        type_vocab: 0,
-        layer_norm_eps: 1e-5,
-        dropout: 0.1,
-        position_offset: 0,
-        relative_buckets: 8,
-        activation: Activation::Gelu,
-    };
-    let head = Model::head(&labels, &settings);
-    let network = Network::from_scratch(shape, tokenizer.n_buckets(), head, 1).unwrap();
-    Model::new(domain, settings, labels, tokenizer, network)
+    let domain = Arc::new(spanwise_domains::load::load("scan").unwrap());
+    let mut terms = domain.new_terms();
+    let program = terms.parse("i_twice(i_walk(i_left))").unwrap();
+    let pairs = [(Utterance::new(TEXT), program)];
+    let shape =
+        Compact { hidden: 16, layers: 1, heads: 2, intermediate: 32, ngram_buckets: 16, min_count: 1 };
+    let encoder = EncoderSource::Compact { shape: &shape, dropout: 0.1 };
+    let blueprint = Blueprint { domain: Arc::clone(&domain), terms: &terms, pairs: &pairs, encoder, seed: 1 };
+    let settings = ChartSettings { hidden: 16, rare_below: 0, ..ChartSettings::default() };
+    Model::new(domain, settings.build(blueprint).unwrap(), None)
 }
 
 /// Counts the programs that are evaluated, and fails on all but the first `n_good`.

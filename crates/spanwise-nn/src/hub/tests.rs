@@ -2,11 +2,13 @@
 
 use super::*;
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 use tempfile::TempDir;
 
 const NAME: &str = "org/tiny";
@@ -147,23 +149,24 @@ fn weights() -> Vec<u8> {
     (0..300_000_u32).flat_map(u32::to_le_bytes).collect()
 }
 
-fn model() -> Vec<(&'static str, Served)> {
+fn files() -> Vec<(&'static str, Served)> {
     let weights = weights();
     let served = Served { etag: Served::sum(&weights), ..Served::new(&weights) };
     vec![(CONFIG, Served::new(b"{}")), (TOKENIZER, Served::new(b"{\"model\": 1}")), (WEIGHTS, served)]
 }
 
-fn settings(cache: &TempDir, address: SocketAddr) -> Settings {
-    let (contact, stall) = (Duration::from_secs(5), Duration::from_secs(5));
-    Settings { cache: cache.path().join("hub"), endpoint: Some(format!("http://{address}")), contact, stall }
+fn at(cache: &TempDir, address: SocketAddr) -> Model {
+    let cache = Cache::new(cache.path().join("hub"));
+    let endpoint = Some(format!("http://{address}"));
+    Model { name: NAME.to_owned(), cache, endpoint, timeout: Duration::from_secs(5) }
 }
 
 fn get(cache: &TempDir, server: &Server) -> Result<PathBuf, HubError> {
-    settings(cache, server.address).resolve(NAME, &mut |_| {})
+    at(cache, server.address).directory(&mut |_| {})
 }
 
-/// An address at which nobody listens.
-fn nobody() -> SocketAddr {
+/// An address that refuses connections.
+fn closed() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
 }
 
@@ -183,7 +186,7 @@ fn a_path_that_leads_nowhere_says_how_to_fetch_encoders() {
     for spec in ["/no/such/encoder", "./no-encoder", "../no-encoder", "~/x", "a/b/c", "x/", ".hidden", "a\\b"]
     {
         let error = resolve(spec, &mut |_| {}).unwrap_err();
-        assert!(matches!(&error, HubError::NoDirectory { path } if path == spec), "{error}");
+        assert!(matches!(&error, HubError::NotADirectory { path } if path == spec), "{error}");
         assert!(error.to_string().contains("tools/fetch_encoders.py"), "{error}");
     }
     let error = resolve("Cargo.toml", &mut |_| {}).unwrap_err();
@@ -209,20 +212,21 @@ fn what_is_neither_path_nor_name_is_refused_without_any_network() {
         &long,
     ] {
         let error = resolve(spec, &mut |_| {}).unwrap_err();
-        assert!(matches!(error, HubError::BadName { .. } | HubError::NoDirectory { .. }), "{spec}: {error}");
+        assert!(
+            matches!(error, HubError::BadName { .. } | HubError::NotADirectory { .. }),
+            "{spec}: {error}"
+        );
     }
-    assert!(matches!(Place::of("sentence-transformers/all-MiniLM-L6-v2"), Ok(Place::Name(_))));
-    assert!(matches!(Place::of("bert-base-uncased"), Ok(Place::Name(_))));
+    assert!(is_name("sentence-transformers/all-MiniLM-L6-v2") && is_name("bert-base-uncased"));
 }
 
 #[test]
 fn a_model_is_downloaded_with_progress_and_then_found_in_the_cache() {
-    let (cache, server) = (TempDir::new().unwrap(), Server::new(&model()));
+    let (cache, server) = (TempDir::new().unwrap(), Server::new(&files()));
     let mut reports = Vec::new();
-    let directory =
-        settings(&cache, server.address).resolve(NAME, &mut |report| reports.push(report)).unwrap();
+    let directory = at(&cache, server.address).directory(&mut |report| reports.push(report)).unwrap();
     assert!(directory.ends_with(COMMIT));
-    for (file, served) in model() {
+    for (file, served) in files() {
         assert_eq!(fs::read(directory.join(file)).unwrap(), served.content);
         let length = served.content.len() as u64;
         assert!(reports.contains(&Progress { file, done: length, total: length }), "{reports:?}");
@@ -236,13 +240,13 @@ fn a_model_is_downloaded_with_progress_and_then_found_in_the_cache() {
     assert_eq!(server.requests(), requests);
     drop(server);
     let mut calls = 0;
-    assert_eq!(settings(&cache, nobody()).resolve(NAME, &mut |_| calls += 1).unwrap(), directory);
+    assert_eq!(at(&cache, closed()).directory(&mut |_| calls += 1).unwrap(), directory);
     assert_eq!(calls, 0);
 }
 
 #[test]
 fn vocab_txt_stands_in_for_tokenizer_json() {
-    let mut files = model();
+    let mut files = files();
     files.retain(|(name, _)| *name != TOKENIZER);
     files.push((VOCAB, Served::new(b"[UNK]\n[CLS]\n[SEP]")));
     let (cache, server) = (TempDir::new().unwrap(), Server::new(&files));
@@ -255,10 +259,10 @@ fn vocab_txt_stands_in_for_tokenizer_json() {
 }
 
 #[test]
-fn an_unknown_repository_is_named() {
+fn an_unknown_model_is_named() {
     let (cache, server) = (TempDir::new().unwrap(), Server::new(&[]));
     let error = get(&cache, &server).unwrap_err();
-    assert!(matches!(error, HubError::UnknownRepository { status: 404, .. }), "{error}");
+    assert!(matches!(error, HubError::UnknownModel { status: 404, .. }), "{error}");
     assert!(error.to_string().contains(&format!("{} has no model `org/tiny`", server.address)), "{error}");
 }
 
@@ -267,7 +271,7 @@ fn a_model_without_usable_weights_or_tokenizer_says_so() {
     for (missing, expected) in
         [(WEIGHTS, "has no model.safetensors"), (TOKENIZER, "tokenizer.json or vocab.txt")]
     {
-        let mut files = model();
+        let mut files = files();
         files.retain(|(name, _)| *name != missing);
         let (cache, server) = (TempDir::new().unwrap(), Server::new(&files));
         let error = get(&cache, &server).unwrap_err();
@@ -279,8 +283,8 @@ fn a_model_without_usable_weights_or_tokenizer_says_so() {
 #[test]
 fn a_refused_connection_fails_fast_and_says_what_to_do() {
     let (cache, started) = (TempDir::new().unwrap(), Instant::now());
-    let address = nobody();
-    let error = settings(&cache, address).resolve(NAME, &mut |_| {}).unwrap_err();
+    let address = closed();
+    let error = at(&cache, address).directory(&mut |_| {}).unwrap_err();
     assert!(started.elapsed() < Duration::from_secs(15));
     assert!(matches!(error, HubError::Unreachable { .. }), "{error}");
     let message = error.to_string();
@@ -293,22 +297,22 @@ fn a_server_that_never_answers_fails_fast() {
     // Connections are accepted by the system and never served.
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let (cache, started) = (TempDir::new().unwrap(), Instant::now());
-    let settings = settings(&cache, silent.local_addr().unwrap());
-    let settings = Settings { contact: Duration::from_millis(300), ..settings };
-    let error = settings.resolve(NAME, &mut |_| {}).unwrap_err();
+    let model = at(&cache, silent.local_addr().unwrap());
+    let model = Model { timeout: Duration::from_millis(300), ..model };
+    let error = model.directory(&mut |_| {}).unwrap_err();
     assert!(started.elapsed() < Duration::from_secs(4));
     assert!(error.to_string().contains("no answer within 0.3 seconds"), "{error}");
-    assert!(CONTACT < Duration::from_secs(15));
+    assert!(TIMEOUT <= Duration::from_secs(15));
 }
 
 #[test]
 fn a_download_that_stalls_is_given_up() {
-    let (cache, server) = (TempDir::new().unwrap(), Server::new(&model()));
-    let (_, whole) = model().pop().unwrap();
+    let (cache, server) = (TempDir::new().unwrap(), Server::new(&files()));
+    let (_, whole) = files().pop().unwrap();
     server.set(WEIGHTS, Served { sent: 1_000, hangs: true, ..whole });
     let started = Instant::now();
-    let settings = Settings { stall: Duration::from_millis(300), ..settings(&cache, server.address) };
-    let error = settings.resolve(NAME, &mut |_| {}).unwrap_err();
+    let model = Model { timeout: Duration::from_millis(300), ..at(&cache, server.address) };
+    let error = model.directory(&mut |_| {}).unwrap_err();
     assert!(started.elapsed() < Duration::from_secs(2));
     assert!(error.to_string().contains("no answer within 0.3 seconds"), "{error}");
 }
@@ -317,8 +321,8 @@ fn a_download_that_stalls_is_given_up() {
 fn an_endpoint_that_is_no_address_is_an_error() {
     for endpoint in ["", "nonsense", "http://", "ftp://127.0.0.1", "http://127.0.0.1:1"] {
         let cache = TempDir::new().unwrap();
-        let settings = Settings { endpoint: Some(endpoint.to_owned()), ..settings(&cache, nobody()) };
-        assert!(settings.resolve(NAME, &mut |_| {}).is_err(), "{endpoint}");
+        let model = Model { endpoint: Some(endpoint.to_owned()), ..at(&cache, closed()) };
+        assert!(model.directory(&mut |_| {}).is_err(), "{endpoint}");
     }
 }
 
@@ -332,7 +336,7 @@ fn a_server_that_is_no_hub_is_an_error() {
         write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi").unwrap();
     });
     let cache = TempDir::new().unwrap();
-    let error = settings(&cache, address).resolve(NAME, &mut |_| {}).unwrap_err();
+    let error = at(&cache, address).directory(&mut |_| {}).unwrap_err();
     server.join().unwrap();
     assert!(error.to_string().contains("does not answer like a hub"), "{error}");
 }
@@ -340,12 +344,12 @@ fn a_server_that_is_no_hub_is_an_error() {
 #[test]
 fn a_truncated_download_is_an_error_and_the_next_attempt_resumes_it() {
     for honest in [true, false] {
-        let (cache, server) = (TempDir::new().unwrap(), Server::new(&model()));
-        let (_, whole) = model().pop().unwrap();
+        let (cache, server) = (TempDir::new().unwrap(), Server::new(&files()));
+        let (_, whole) = files().pop().unwrap();
         server.set(WEIGHTS, Served { sent: 1_000, honest, ..whole.clone() });
         let error = get(&cache, &server).unwrap_err();
-        assert!(matches!(&error, HubError::Download { file, .. } if file == WEIGHTS), "{error}");
-        assert!(settings(&cache, nobody()).resolve(NAME, &mut |_| {}).is_err());
+        assert!(matches!(&error, HubError::Download { file, .. } if *file == WEIGHTS), "{error}");
+        assert!(at(&cache, closed()).directory(&mut |_| {}).is_err());
         server.set(WEIGHTS, whole);
         let directory = get(&cache, &server).unwrap();
         assert!(fs::read(directory.join(WEIGHTS)).unwrap() == weights());
@@ -354,8 +358,8 @@ fn a_truncated_download_is_an_error_and_the_next_attempt_resumes_it() {
 
 #[test]
 fn a_server_that_cannot_resume_does_not_damage_the_file() {
-    let (cache, server) = (TempDir::new().unwrap(), Server::new(&model()));
-    let (_, whole) = model().pop().unwrap();
+    let (cache, server) = (TempDir::new().unwrap(), Server::new(&files()));
+    let (_, whole) = files().pop().unwrap();
     server.set(WEIGHTS, Served { sent: 1_000, ..whole.clone() });
     assert!(get(&cache, &server).is_err());
     server.set(WEIGHTS, Served { ignores_ranges: true, ..whole });
@@ -369,7 +373,7 @@ fn a_server_that_cannot_resume_does_not_damage_the_file() {
 fn what_an_interrupted_download_left_behind_is_replaced_when_it_is_of_no_use() {
     let weights = weights();
     for left in [weights.clone(), [&weights[..], b"more"].concat()] {
-        let (cache, server) = (TempDir::new().unwrap(), Server::new(&model()));
+        let (cache, server) = (TempDir::new().unwrap(), Server::new(&files()));
         let blobs = cache.path().join("hub/models--org--tiny/blobs");
         fs::create_dir_all(&blobs).unwrap();
         fs::write(blobs.join(format!("{}.part", Served::sum(&weights))), left).unwrap();
@@ -380,10 +384,10 @@ fn what_an_interrupted_download_left_behind_is_replaced_when_it_is_of_no_use() {
 
 #[test]
 fn a_wrong_sum_is_an_error_and_nothing_of_it_stays() {
-    let (cache, server) = (TempDir::new().unwrap(), Server::new(&model()));
+    let (cache, server) = (TempDir::new().unwrap(), Server::new(&files()));
     let mut damaged = weights();
     damaged[17] ^= 1;
-    let (_, whole) = model().pop().unwrap();
+    let (_, whole) = files().pop().unwrap();
     server.set(WEIGHTS, Served { content: damaged, ..whole.clone() });
     let error = get(&cache, &server).unwrap_err();
     assert!(error.to_string().contains("its SHA-256 is not the one"), "{error}");
@@ -394,15 +398,15 @@ fn a_wrong_sum_is_an_error_and_nothing_of_it_stays() {
 
 #[test]
 fn a_model_that_changed_is_fetched_as_a_whole() {
-    let (cache, server) = (TempDir::new().unwrap(), Server::new(&model()));
-    let (_, whole) = model().pop().unwrap();
+    let (cache, server) = (TempDir::new().unwrap(), Server::new(&files()));
+    let (_, whole) = files().pop().unwrap();
     server.set(WEIGHTS, Served { sent: 1_000, ..whole.clone() });
     assert!(get(&cache, &server).is_err());
     server.set(WEIGHTS, whole);
     "fedcba9876543210fedcba9876543210fedcba98".clone_into(&mut server.state.commit.lock().unwrap());
     let directory = get(&cache, &server).unwrap();
     assert!(directory.ends_with("fedcba9876543210fedcba9876543210fedcba98"));
-    for (file, served) in model() {
+    for (file, served) in files() {
         assert!(fs::read(directory.join(file)).unwrap() == served.content);
     }
 }
@@ -410,7 +414,7 @@ fn a_model_that_changed_is_fetched_as_a_whole() {
 #[cfg(unix)]
 #[test]
 fn a_cache_whose_files_were_deleted_is_filled_again() {
-    let (cache, server) = (TempDir::new().unwrap(), Server::new(&model()));
+    let (cache, server) = (TempDir::new().unwrap(), Server::new(&files()));
     let directory = get(&cache, &server).unwrap();
     fs::remove_file(fs::canonicalize(directory.join(WEIGHTS)).unwrap()).unwrap();
     assert_eq!(get(&cache, &server).unwrap(), directory);
@@ -419,27 +423,27 @@ fn a_cache_whose_files_were_deleted_is_filled_again() {
 
 #[test]
 fn a_cache_that_cannot_be_written_is_an_error() {
-    let (cache, server) = (TempDir::new().unwrap(), Server::new(&model()));
+    let (cache, server) = (TempDir::new().unwrap(), Server::new(&files()));
     fs::write(cache.path().join("hub"), b"in the way").unwrap();
     let error = get(&cache, &server).unwrap_err();
     assert!(matches!(error, HubError::Download { .. }), "{error}");
 }
 
-/// Set for the process that [`the_environment_says_where_to_look_and_what_to_ask`] starts.
+/// Set for the process that [`the_environment_names_the_cache_and_the_server`] starts.
 const IN_CHILD: &str = "SPANWISE_TEST_RESOLVES";
 
 /// Starts itself in a process of its own: an environment is that of a whole process.
 #[test]
-fn the_environment_says_where_to_look_and_what_to_ask() {
+fn the_environment_names_the_cache_and_the_server() {
     if std::env::var_os(IN_CHILD).is_some() {
         let directory = resolve(NAME, &mut |_| {}).unwrap();
         assert!(directory.starts_with(std::env::var("HF_HOME").unwrap()));
         return;
     }
-    let (cache, server) = (TempDir::new().unwrap(), Server::new(&model()));
+    let (cache, server) = (TempDir::new().unwrap(), Server::new(&files()));
     let run = |address: SocketAddr| {
         Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "hub::tests::the_environment_says_where_to_look_and_what_to_ask"])
+            .args(["--exact", "hub::tests::the_environment_names_the_cache_and_the_server"])
             .env(IN_CHILD, "1")
             .env("HF_HOME", cache.path())
             .env("HF_ENDPOINT", format!("http://{address}/"))
@@ -451,5 +455,5 @@ fn the_environment_says_where_to_look_and_what_to_ask() {
     assert!(output.status.success() && text.contains("1 passed"), "{text}");
     assert!(server.requests() > 0);
     assert!(cache.path().join("hub/models--org--tiny").exists());
-    assert!(run(nobody()).status.success());
+    assert!(run(closed()).status.success());
 }

@@ -1,4 +1,4 @@
-//! Encoders that were trained elsewhere: a directory with `config.json`, `model.safetensors` and a tokenizer.
+//! Pretrained encoders: a directory with `config.json`, `model.safetensors` and a tokenizer.
 
 pub mod config;
 pub mod weights;
@@ -13,14 +13,14 @@ use thiserror::Error;
 /// The name of the configuration in an encoder's directory.
 pub const CONFIG_NAME: &str = "config.json";
 
-/// An encoder that was trained elsewhere, as it lies in a directory.
+/// A pretrained encoder in a directory.
 #[derive(Debug)]
 pub struct Pretrained {
     /// Its shape.
     pub config: EncoderConfig,
     /// Its tensors; they are read when they are taken.
     pub weights: Weights,
-    /// Its word pieces.
+    /// Its word-pieces.
     pub tokenizer: Tokenizer,
 }
 
@@ -53,9 +53,9 @@ pub enum PretrainedError {
     Vocabulary {
         /// The directory.
         path: String,
-        /// What the tokenizer has.
+        /// Pieces of the tokenizer.
         found: usize,
-        /// What the configuration says.
+        /// Pieces of the configuration.
         expected: usize,
     },
 }

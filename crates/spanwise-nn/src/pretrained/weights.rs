@@ -1,17 +1,19 @@
-//! Reads and writes `model.safetensors`.
+//! Reads and writes files in the safetensors format, such as `model.safetensors`.
 //!
-//! The format is eight bytes with the length of a header, the header as a JSON object (name to type, shape
-//! and place), and the values. Only the header is read when a file is opened; every number in it is checked
-//! against the length of the file before anything is reserved, and each tensor is read when it is asked for.
+//! A file is eight bytes with the length of a header, the header as a JSON object (name to type, shape and
+//! offsets), and the values. Only the header is read when a file is opened; every number in it is checked
+//! against the length of the file before memory is reserved, and each tensor is read when it is requested.
 //!
-//! The header is parsed here rather than by the crate `safetensors`, which wants the whole file in memory (or
-//! mapped, which is `unsafe`) before it looks at anything, and whose errors name neither file nor numbers.
-//! Tests compare both.
+//! The header is parsed here rather than by the crate `safetensors`, which needs the whole file in memory (or
+//! mapped, which is `unsafe`) before it checks anything, and whose errors name neither the file nor, in most
+//! cases, the tensor. A test compares both implementations.
 
 mod write;
 
 pub use write::write_safetensors;
 
+use half::{bf16, f16};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -48,7 +50,7 @@ pub enum WeightsError {
     Read {
         /// The file.
         file: String,
-        /// What the system said.
+        /// The error of the system.
         reason: io::Error,
     },
     /// Only weights in the format of PyTorch are there.
@@ -77,7 +79,7 @@ pub enum WeightsError {
     Missing {
         /// The file.
         file: String,
-        /// The name that was asked for.
+        /// The name that was requested.
         name: String,
         /// Similar names that are there.
         near: Vec<String>,
@@ -92,14 +94,14 @@ pub enum WeightsError {
         file: String,
         /// The tensor.
         name: String,
-        /// The shape that the configuration asks for.
+        /// The shape that the configuration requires.
         expected: Vec<usize>,
         /// The shape in the file.
         found: Vec<usize>,
     },
     /// A tensor belongs to a layer that the configuration does not have.
     #[error(
-        "{file} has tensor `{name}`, but config.json says that there are only {layers} layers; config.json and \
+        "{file} has tensor `{name}`, but config.json has only {layers} layers; config.json and \
          the weights do not belong together"
     )]
     Surplus {
@@ -175,45 +177,22 @@ impl Float {
     /// The values in `block`, whose length is a multiple of the size of one.
     fn read(self, block: &[u8], values: &mut Vec<f32>) {
         match self {
-            Self::F16 => {
-                values.extend(block.as_chunks().0.iter().map(|b| half_to_f32(u16::from_le_bytes(*b))))
-            }
-            Self::Bf16 => {
-                let widen = |b: &[u8; 2]| f32::from_bits(u32::from(u16::from_le_bytes(*b)) << 16);
-                values.extend(block.as_chunks().0.iter().map(widen));
-            }
+            Self::F16 => values.extend(block.as_chunks().0.iter().map(|b| f16::from_le_bytes(*b).to_f32())),
+            Self::Bf16 => values.extend(block.as_chunks().0.iter().map(|b| bf16::from_le_bytes(*b).to_f32())),
             Self::F32 => values.extend(block.as_chunks().0.iter().map(|b| f32::from_le_bytes(*b))),
-            #[allow(clippy::cast_possible_truncation, reason = "rounding is what is asked for")]
+            #[allow(clippy::cast_possible_truncation, reason = "rounding to single precision is intended")]
             Self::F64 => values.extend(block.as_chunks().0.iter().map(|b| f64::from_le_bytes(*b) as f32)),
         }
     }
 }
 
-/// An IEEE half in single precision, exactly.
-fn half_to_f32(bits: u16) -> f32 {
-    let sign = u32::from(bits >> 15) << 31;
-    let exponent = u32::from(bits >> 10) & 0x1f;
-    let fraction = u32::from(bits) & 0x3ff;
-    match exponent {
-        // Zero or subnormal: a multiple of 2^-24.
-        0 => {
-            #[allow(clippy::cast_precision_loss, reason = "ten bits")]
-            let magnitude = fraction as f32 * (1.0 / 16_777_216.0);
-            f32::from_bits(sign | magnitude.to_bits())
-        }
-        0x1f => f32::from_bits(sign | 0x7f80_0000 | fraction << 13),
-        _ => f32::from_bits(sign | (exponent + 112) << 23 | fraction << 13),
-    }
-}
-
-/// Where a tensor is and what it holds.
-#[derive(Clone, Debug)]
+/// What the header holds for one tensor.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Entry {
     dtype: String,
     shape: Vec<usize>,
-    /// From the start of the file.
-    at: u64,
-    bytes: u64,
+    /// First byte and one past the last, counted from the end of the header.
+    data_offsets: [u64; 2],
 }
 
 /// The tensors of a `model.safetensors`, read one at a time.
@@ -221,8 +200,7 @@ struct Entry {
 pub struct Weights {
     path: String,
     file: File,
-    entries: BTreeMap<String, Entry>,
-    metadata: BTreeMap<String, String>,
+    header: Header,
 }
 
 impl Weights {
@@ -253,7 +231,7 @@ impl Weights {
             Fault::Io(reason) => WeightsError::Read { file: name.clone(), reason },
             Fault::Format(reason) => WeightsError::Format { file: name.clone(), reason },
         })?;
-        Ok(Self { path: name, file, entries: header.entries, metadata: header.metadata })
+        Ok(Self { path: name, file, header })
     }
 
     /// Takes the tensor `name`, which must have the shape `shape`, as single-precision values in row-major
@@ -270,7 +248,7 @@ impl Weights {
             let near = self.near(name);
             return Err(WeightsError::Missing { file: self.path.clone(), name: name.to_owned(), near });
         };
-        let entry = &self.entries[&stored];
+        let entry = &self.header.entries[&stored];
         if entry.shape != shape {
             let (expected, found) = (shape.to_vec(), entry.shape.clone());
             return Err(WeightsError::Shape { file: self.path.clone(), name: stored, expected, found });
@@ -279,13 +257,13 @@ impl Weights {
             let found = entry.dtype.clone();
             return Err(WeightsError::Type { file: self.path.clone(), name: stored, found });
         };
-        let values = read_values(&mut self.file, entry, float)
+        let values = read_values(&mut self.file, self.header.values_at, entry, float)
             .map_err(|reason| WeightsError::Read { file: self.path.clone(), reason })?;
         if let Some(index) = values.iter().position(|value| !value.is_finite()) {
             let found = values[index];
             return Err(WeightsError::NotFinite { file: self.path.clone(), name: stored, index, found });
         }
-        self.entries.remove(&stored);
+        self.header.entries.remove(&stored);
         Ok(values)
     }
 
@@ -299,12 +277,12 @@ impl Weights {
     #[must_use]
     pub fn shape(&self, name: &str) -> Option<&[usize]> {
         let stored = self.stored_name(name)?;
-        self.entries.get(&stored).map(|entry| entry.shape.as_slice())
+        self.header.entries.get(&stored).map(|entry| entry.shape.as_slice())
     }
 
     /// The tensors that have not been taken, by the names they have in the file, in order.
     pub fn remaining(&self) -> impl Iterator<Item = &str> {
-        self.entries.keys().map(String::as_str)
+        self.header.entries.keys().map(String::as_str)
     }
 
     /// Checks that no layer was left out: an encoder without its upper layers runs, but it is another one.
@@ -317,10 +295,10 @@ impl Weights {
         }
     }
 
-    /// What the writer of the file noted in it.
+    /// The metadata of the file.
     #[must_use]
     pub const fn metadata(&self) -> &BTreeMap<String, String> {
-        &self.metadata
+        &self.header.metadata
     }
 
     /// The file, as errors name it.
@@ -335,7 +313,7 @@ impl Weights {
             PREFIXES
                 .iter()
                 .map(|prefix| format!("{prefix}{name}"))
-                .find(|stored| self.entries.contains_key(stored))
+                .find(|stored| self.header.entries.contains_key(stored))
         })
     }
 
@@ -344,11 +322,12 @@ impl Weights {
         let bare =
             |full: &str| PREFIXES[1..].iter().find_map(|prefix| full.strip_prefix(prefix)).map(str::to_owned);
         let mut near: Vec<(usize, &String)> = self
+            .header
             .entries
             .keys()
             .filter(|key| key.len() <= 4 * name.len().max(16))
             .take(MAX_COMPARED)
-            .map(|key| (edits(name, bare(key).as_deref().unwrap_or(key)), key))
+            .map(|key| (strsim::levenshtein(name, bare(key).as_deref().unwrap_or(key)), key))
             .filter(|(edits, _)| *edits <= name.len() / 2)
             .collect();
         near.sort();
@@ -356,23 +335,11 @@ impl Weights {
     }
 }
 
-/// Number of characters to insert, delete or replace to make `a` into `b`.
-fn edits(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, from) in a.chars().enumerate() {
-        let mut diagonal = i;
-        row[0] = i + 1;
-        for (j, to) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(from != *to);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
-}
-
+/// The checked header of a file.
+#[derive(Debug)]
 struct Header {
+    /// Where the values start in the file.
+    values_at: u64,
     entries: BTreeMap<String, Entry>,
     metadata: BTreeMap<String, String>,
 }
@@ -409,8 +376,8 @@ fn read_header(file: &mut File, length: u64) -> Result<Header, Fault> {
         Ok(header) => header,
         Err(error) => return format(format!("its header is not a JSON object: {error}")),
     };
-    let start = LENGTH_BYTES + claimed;
-    let available = length - start;
+    let values_at = LENGTH_BYTES + claimed;
+    let available = length - values_at;
     let mut entries = BTreeMap::new();
     let mut metadata = BTreeMap::new();
     let mut end = 0;
@@ -421,38 +388,30 @@ fn read_header(file: &mut File, length: u64) -> Result<Header, Fault> {
             }
             continue;
         }
-        let (entry, entry_end) = read_entry(&value, available)
+        let entry = read_entry(value, available)
             .map_err(|reason| Fault::Format(format!("its tensor `{}` {reason}", short(&name))))?;
-        end = end.max(entry_end);
-        entries.insert(name, Entry { at: start + entry.at, ..entry });
+        end = end.max(entry.data_offsets[1]);
+        entries.insert(name, entry);
     }
     if end != available {
         return format(format!("{} bytes follow its last tensor", available - end));
     }
-    Ok(Header { entries, metadata })
+    Ok(Header { values_at, entries, metadata })
 }
 
-/// Reads what the header says of one tensor; its place is relative to the end of the header. Also gives its
-/// end.
-fn read_entry(value: &Value, available: u64) -> Result<(Entry, u64), String> {
-    let dtype = value.get("dtype").and_then(Value::as_str).ok_or("has no `dtype`")?;
-    let numbers =
-        |key: &str| -> Option<Vec<u64>> { value.get(key)?.as_array()?.iter().map(Value::as_u64).collect() };
-    let shape = numbers("shape").ok_or("has no `shape` of whole numbers")?;
-    let offsets = numbers("data_offsets").ok_or("has no `data_offsets` of whole numbers")?;
-    let [at, end] = offsets[..] else {
-        return Err(format!("has {} `data_offsets`, expected 2", offsets.len()));
-    };
+/// Reads and checks the description of one tensor, in a file with so many bytes of values.
+fn read_entry(value: Value, available: u64) -> Result<Entry, String> {
+    let entry: Entry = serde_json::from_value(value)
+        .map_err(|error| format!("is not described as it should be: {}", short(&error.to_string())))?;
+    let Entry { dtype, shape, data_offsets: [at, end] } = &entry;
     if at > end {
         return Err(format!("ends at {end}, before its start at {at}"));
     }
-    if end > available {
+    if *end > available {
         return Err(format!(
             "ends at byte {end} of the values, but the file has only {available} (cut short?)"
         ));
     }
-    let shape: Option<Vec<usize>> = shape.into_iter().map(|size| usize::try_from(size).ok()).collect();
-    let shape = shape.ok_or("has a shape that is too large")?;
     if let Some(float) = Float::parse(dtype) {
         let size = shape.iter().try_fold(float.bytes(), |product, size| product.checked_mul(*size));
         if size.map(|size| size as u64) != Some(end - at) {
@@ -462,19 +421,20 @@ fn read_entry(value: &Value, available: u64) -> Result<(Entry, u64), String> {
             ));
         }
     }
-    Ok((Entry { dtype: short(dtype), shape, at, bytes: end - at }, end))
+    Ok(Entry { dtype: short(dtype), ..entry })
 }
 
-/// A name from a file that may hold anything, cut to what fits an error.
+/// A text from an untrusted file, cut to what fits an error message.
 fn short(name: &str) -> String {
     name.chars().take(100).collect()
 }
 
-fn read_values(file: &mut File, entry: &Entry, float: Float) -> io::Result<Vec<f32>> {
-    file.seek(SeekFrom::Start(entry.at))?;
+fn read_values(file: &mut File, values_at: u64, entry: &Entry, float: Float) -> io::Result<Vec<f32>> {
+    let [at, end] = entry.data_offsets;
+    file.seek(SeekFrom::Start(values_at + at))?;
     // The header was checked against the length of the file, so this is no more than the file holds.
     let mut values = Vec::with_capacity(entry.shape.iter().product());
-    let mut left = entry.bytes;
+    let mut left = end - at;
     let mut block = vec![0; BLOCK];
     while left > 0 {
         let size = BLOCK.min(usize::try_from(left).unwrap_or(BLOCK));

@@ -1,7 +1,10 @@
 //! Tests of `tokenizer`.
 
+use super::word_pieces::id_of;
+use super::word_table::fnv1a;
 use super::*;
 use proptest::prelude::*;
+use serde_json::json;
 use std::fs;
 use std::path::PathBuf;
 use tempfile::TempDir;
@@ -325,7 +328,7 @@ fn tokenizers_of_another_kind_are_refused() {
     assert!(message.contains("special token number 4000 is not in its vocabulary"), "{message}");
     let sequence = json!({"Sequence": {"id": "A", "type_id": 0}});
     let message = refused("post_processor", json!({"type": "TemplateProcessing", "single": [sequence]}));
-    assert!(message.contains("does not say which special tokens"), "{message}");
+    assert!(message.contains("does not list the special tokens"), "{message}");
     let mut model = value["model"].clone();
     model["unk_token"] = json!("<nothing>");
     let message = refused("model", model);

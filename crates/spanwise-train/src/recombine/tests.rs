@@ -1,3 +1,7 @@
+#![cfg_attr(
+    not(feature = "geo"),
+    allow(dead_code, unused_imports, reason = "some tests need the domain geo")
+)]
 use super::*;
 use spanwise_chart::grammar::{N_USAGES, Options};
 use spanwise_domains::{data, exec, load};
@@ -76,7 +80,8 @@ impl Set {
     }
 }
 
-const SETS: [(&str, &str, usize); 3] = [
+const SETS: [(&str, &str, usize); 2 + cfg!(feature = "geo") as usize] = [
+    #[cfg(feature = "geo")]
     ("geo", "geo/splits/train.json", 600),
     ("scan", "scan_sp/train_right.json", 2000),
     ("clevr", "clevr/train.jsonl", 500),
@@ -271,6 +276,7 @@ fn two_equal_arguments_are_left_alone_because_their_words_could_be_crossed() {
     assert_eq!(set.run(10, 5, &Limits::default()), []);
 }
 
+#[cfg(feature = "geo")]
 #[test]
 fn articles_stay_where_a_phrase_stands_and_come_and_go_with_names() {
     let domain = load::load("geo").unwrap();
@@ -426,6 +432,7 @@ fn nested_by_text(set: &Set, above: &str, below: &str) -> usize {
     set.examples.iter().filter(is_nested).count()
 }
 
+#[cfg(feature = "geo")]
 #[test]
 fn functions_below_functions_are_counted_as_the_text_of_programs_has_them() {
     // A domain whose constants are written as they are called.

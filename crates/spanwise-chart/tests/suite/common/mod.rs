@@ -1,34 +1,26 @@
-//! Random small domains and sentences, and a slow enumeration of everything they can mean.
+//! Random small domains and sentences, and an enumeration of all their derivations as an oracle.
 
 #![allow(dead_code, unreachable_pub, clippy::collapsible_if, reason = "each test file uses its own part")]
 
-mod slow;
+mod enumeration;
 
+use enumeration::Enumeration;
 use proptest::prelude::*;
-use slow::Slow;
 use spanwise_chart::grammar::{Discontinuity, Grammar, N_USAGES, Options};
 use spanwise_chart::lattice::{Gradient, Lattice, Leaf, Scores};
 use spanwise_chart::typed::Input;
+use spanwise_core::Random;
 use spanwise_lang::domain::NoTables;
 use spanwise_lang::{ConstantId, Domain, FrameId, Meaning, Terms};
 use std::collections::BTreeSet;
 
-/// A generator of its own, so that cases are the same on every machine.
-pub struct Rng(pub u64);
-
-impl Rng {
-    pub fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) as usize) % n.max(1)
-    }
-
-    pub fn score(&mut self) -> f32 {
-        self.below(4001) as f32 / 1000.0 - 2.0
-    }
+/// A score from -2 to 2 with three decimals.
+pub fn score(random: &mut Random) -> f32 {
+    random.below(4001) as f32 / 1000.0 - 2.0
 }
 
-/// Signatures that random constants have. Each constant stands on one run of words only, so a program tells
-/// which words it came from.
+/// Signatures that random constants have. Each constant is allowed on one run of words only, so a program determines
+/// its words.
 const SIGNATURES: &[&str] = &[
     "-> A",
     "-> B",
@@ -69,39 +61,39 @@ pub struct Case {
 
 /// Some cases for a seed: up to eight constants on up to six words.
 pub fn cases(seed: u64, options: Options) -> Vec<Case> {
-    let mut rng = Rng(seed ^ 0x9e37_79b9_7f4a_7c15);
-    (0..4).map(|_| case(&mut rng, options, false)).collect()
+    let mut random = Random::new(seed, &[1]);
+    (0..4).map(|_| case(&mut random, options, false)).collect()
 }
 
-/// The same, but constants may stand on several runs of words, so programs have several derivations.
+/// The same, but constants are allowed on several runs of words, so programs have several derivations.
 pub fn repeated_cases(seed: u64, options: Options) -> Vec<Case> {
-    let mut rng = Rng(seed ^ 0x1234_5678_9abc_def1);
-    (0..4).map(|_| case(&mut rng, options, true)).collect()
+    let mut random = Random::new(seed, &[2]);
+    (0..4).map(|_| case(&mut random, options, true)).collect()
 }
 
 /// Cases with constants of a built-in domain on up to six words.
 pub fn built_in_cases(seed: u64, name: &str, options: Options) -> Vec<Case> {
-    let mut rng = Rng(seed ^ 0x5bd1_e995_9d1b_54a5);
+    let mut random = Random::new(seed, &[3]);
     let domain = spanwise_domains::load::load(name).unwrap();
     let grammar = Grammar::new(&domain, options);
     let n_predicates = domain.predicate_names().count();
     (0..6)
         .map(|_| {
-            let n_tokens = 1 + rng.below(6);
-            let leaves: Vec<Leaf> = (0..n_tokens + rng.below(3))
+            let n_tokens = 1 + random.below(6);
+            let leaves: Vec<Leaf> = (0..n_tokens + random.below(3))
                 .map(|at| {
-                    let start = if at < n_tokens { at } else { rng.below(n_tokens) } as u32;
-                    let end = (start + 1 + rng.below(2) as u32).min(n_tokens as u32);
+                    let start = if at < n_tokens { at } else { random.below(n_tokens) } as u32;
+                    let end = (start + 1 + random.below(2) as u32).min(n_tokens as u32);
                     // Mostly predicates, now and then an entity.
-                    let all = if rng.below(4) == 0 { domain.constants().len() } else { n_predicates };
-                    Leaf { start, end, constant: ConstantId(rng.below(all) as u32) }
+                    let all = if random.below(4) == 0 { domain.constants().len() } else { n_predicates };
+                    Leaf { start, end, constant: ConstantId(random.below(all) as u32) }
                 })
                 .collect();
             let n_leaves = leaves.len();
             let lattice = Lattice::new(n_tokens, leaves).unwrap();
             Case {
-                leaves: (0..n_leaves * N_USAGES).map(|_| rng.score()).collect(),
-                rules: (0..grammar.n_rules()).map(|_| rng.score()).collect(),
+                leaves: (0..n_leaves * N_USAGES).map(|_| score(&mut random)).collect(),
+                rules: (0..grammar.n_rules()).map(|_| score(&mut random)).collect(),
                 joins: Vec::new(),
                 signatures: Vec::new(),
                 domain: domain.clone(),
@@ -112,11 +104,11 @@ pub fn built_in_cases(seed: u64, name: &str, options: Options) -> Vec<Case> {
         .collect()
 }
 
-fn case(rng: &mut Rng, options: Options, is_repeated: bool) -> Case {
-    let n_tokens = 1 + rng.below(6);
-    let n_constants = 1 + rng.below(8);
+fn case(random: &mut Random, options: Options, is_repeated: bool) -> Case {
+    let n_tokens = 1 + random.below(6);
+    let n_constants = 1 + random.below(8);
     let signatures: Vec<String> =
-        (0..n_constants).map(|_| SIGNATURES[rng.below(SIGNATURES.len())].to_owned()).collect();
+        (0..n_constants).map(|_| SIGNATURES[random.below(SIGNATURES.len())].to_owned()).collect();
     let mut source = String::from(
         "name = \"random\"\ntypes = [\"A\", \"B < A\", \"S\", \"E\", \"R\"]\n[root]\ntypes = [\"A\", \"R\"]\nwrap = \"do({})\"\n\
          [[accumulators]]\nhead = \"pick\"\nelements = [\"E\"]\nover = \"S\"\nresult = \"R\"\ndefault = \"any()\"\n\
@@ -131,17 +123,20 @@ fn case(rng: &mut Rng, options: Options, is_repeated: bool) -> Case {
     let leaves: Vec<Leaf> = (0..n_constants)
         .map(|at| {
             // Most words get a constant of their own, some several.
-            let start = if at < n_tokens { at } else { rng.below(n_tokens) } as u32;
-            let end = (start + 1 + rng.below(2) as u32).min(n_tokens as u32);
-            let which = if is_repeated { rng.below(n_constants) } else { at };
+            let start = if at < n_tokens { at } else { random.below(n_tokens) } as u32;
+            let end = (start + 1 + random.below(2) as u32).min(n_tokens as u32);
+            let which = if is_repeated { random.below(n_constants) } else { at };
             Leaf { start, end, constant: domain.predicate(&format!("k{which}")).unwrap() }
         })
         .collect();
     let lattice = Lattice::new(n_tokens, leaves).unwrap();
-    let leaf_scores = (0..n_constants * N_USAGES).map(|_| rng.score()).collect();
-    let rules = (0..grammar.n_rules()).map(|_| rng.score()).collect();
-    let joins =
-        if rng.below(2) == 0 { Vec::new() } else { (0..lattice.n_cells()).map(|_| rng.score()).collect() };
+    let leaf_scores = (0..n_constants * N_USAGES).map(|_| score(random)).collect();
+    let rules = (0..grammar.n_rules()).map(|_| score(random)).collect();
+    let joins = if random.below(2) == 0 {
+        Vec::new()
+    } else {
+        (0..lattice.n_cells()).map(|_| score(random)).collect()
+    };
     Case { domain, grammar, lattice, leaves: leaf_scores, rules, joins, signatures }
 }
 
@@ -287,8 +282,7 @@ impl Case {
 
     /// Every derivation in normal form with its score, by a recursion that shares nothing with the chart.
     pub fn enumerate(&self) -> Vec<(f64, String)> {
-        let slow = Slow::new(self);
-        slow.all()
+        Enumeration::new(self).all()
     }
 
     /// Compares a gradient with the enumeration and with finite differences of it.

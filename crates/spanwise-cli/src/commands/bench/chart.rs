@@ -14,26 +14,28 @@ use spanwise_chart::outside::marginals;
 use spanwise_chart::paper::{PaperConfig, PaperScores, decode, n_spans};
 use spanwise_chart::semiring::{Max, Sum};
 use spanwise_chart::typed::{Input, RuleValues};
-use spanwise_core::Utterance;
+use spanwise_core::{Random, Utterance};
 use spanwise_domains::data::{self, Example};
+use spanwise_domains::load::{builtin_list, builtin_names};
 use spanwise_lang::{Domain, Terms};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Time charts on real questions with random scores: search, sums, lists, gold sums.
+/// Time charts on real questions with random scores: Viterbi, inside-outside, k-best, and both for the gold program.
 ///
-/// Every constant that may stand on words gets a random score there, as in training. Times are per sentence
-/// and do not count the scores. Rows with one thread and with all; then the typed chart by number of words.
+/// Every constant that is allowed on words gets a random score there, as in training. Times are per sentence and do
+/// not include computing the scores. Each task is timed with one thread and with all; then the typed chart by number
+/// of words.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  spanwise bench chart --data ../shared/data\n  \
     spanwise bench chart --domain geo --sentences 100 --json")]
 pub(crate) struct Args {
-    /// A folder with the benchmark data (geo/splits, scan_sp, clevr); without it, a few questions of our own
+    /// A directory with the benchmark data (geo/splits, scan_sp, clevr); without it, a few built-in questions
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
     /// Domains to measure
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_values = ["geo", "scan", "clevr"])]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_values = builtin_names())]
     domain: Vec<String>,
     /// Most sentences per domain
     #[arg(long, value_name = "N", default_value_t = 200)]
@@ -143,10 +145,8 @@ fn questions(args: &Args, name: &str) -> Result<Vec<Example>> {
         return Ok(examples);
     }
     let Some((_, own)) = OWN.iter().find(|(known, _)| *known == plain) else {
-        return Err(WrongCall(format!(
-            "there are no questions for `{name}`; the domains are geo, scan and clevr"
-        ))
-        .into());
+        let known = builtin_list();
+        return Err(WrongCall(format!("there are no questions for `{name}`; the domains are {known}")).into());
     };
     let example = |(text, program): &(&str, &str)| Example {
         program: Some((*program).to_owned()),
@@ -163,8 +163,8 @@ struct Sentence {
     gold: Option<GoldChart>,
 }
 
-/// A sentence with its scores checked, which a chart does not count as its own work.
-struct Ready<'s> {
+/// A sentence whose scores have been checked, which is not part of the time of a chart.
+struct Prepared<'s> {
     sentence: &'s Sentence,
     input: Input<'s>,
 }
@@ -183,14 +183,14 @@ struct Bench<'a> {
 impl<'a> Bench<'a> {
     fn new(domain: &'a Domain, examples: &[Example], seed: u64) -> Self {
         let grammar = Grammar::new(domain, Options::default());
-        let mut random = Random(seed);
-        let rules: Vec<f32> = (0..grammar.n_rules()).map(|_| random.score()).collect();
+        let mut random = Random::new(seed, &[0]);
+        let rules: Vec<f32> = (0..grammar.n_rules()).map(|_| score(&mut random)).collect();
         let mut terms = domain.new_terms();
         let mut sentences = Vec::new();
         for example in examples {
             let utterance = Utterance::new(example.utterance.as_str());
             let Ok(lattice) = Candidates::default().lattice(domain, &utterance) else { continue };
-            let leaves = (0..lattice.leaves().len() * N_USAGES).map(|_| random.score()).collect();
+            let leaves = (0..lattice.leaves().len() * N_USAGES).map(|_| score(&mut random)).collect();
             let program = example.program.as_ref().and_then(|text| terms.parse(text).ok());
             let gold = program
                 .and_then(|it| GoldChart::new(domain, &grammar, &lattice, &terms, it, Joins::None).ok());
@@ -210,35 +210,40 @@ impl<'a> Bench<'a> {
             .expect("the scores were made for it")
     }
 
-    fn ready<'s>(&'s self, sentences: &'s [Sentence]) -> Vec<Ready<'s>> {
-        sentences.iter().map(|sentence| Ready { sentence, input: self.input(sentence) }).collect()
+    fn prepare<'s>(&'s self, sentences: &'s [Sentence]) -> Vec<Prepared<'s>> {
+        sentences.iter().map(|sentence| Prepared { sentence, input: self.input(sentence) }).collect()
     }
 
     fn tasks(&self, name: &str, rows: &mut Vec<Row>) {
-        let best = |ready: &Ready<'_>| {
-            std::hint::black_box(BestChart::new(ready.input, &self.max).best());
+        let best = |prepared: &Prepared<'_>| {
+            std::hint::black_box(BestChart::new(prepared.input, &self.max).best());
         };
-        let sums = |ready: &Ready<'_>| {
-            std::hint::black_box(marginals(&ready.input, &self.sum));
+        let sums = |prepared: &Prepared<'_>| {
+            std::hint::black_box(marginals(&prepared.input, &self.sum));
         };
-        let list = |ready: &Ready<'_>| {
-            let chart = BestChart::new(ready.input, &self.max);
+        let list = |prepared: &Prepared<'_>| {
+            let chart = BestChart::new(prepared.input, &self.max);
             std::hint::black_box(chart.programs(&mut self.domain.new_terms(), 5, 100));
         };
-        let gold = |ready: &Ready<'_>| {
-            if let Some(gold) = &ready.sentence.gold {
-                let flat: Vec<f64> =
-                    ready.sentence.leaves.iter().chain(&self.rules).map(|&score| f64::from(score)).collect();
+        let gold = |prepared: &Prepared<'_>| {
+            if let Some(gold) = &prepared.sentence.gold {
+                let flat: Vec<f64> = prepared
+                    .sentence
+                    .leaves
+                    .iter()
+                    .chain(&self.rules)
+                    .map(|&score| f64::from(score))
+                    .collect();
                 std::hint::black_box(gold.graph().marginals(&flat));
             }
         };
-        let gold_best = |ready: &Ready<'_>| {
-            if let Some(gold) = &ready.sentence.gold {
-                let flat: Vec<f32> = ready.sentence.leaves.iter().chain(&self.rules).copied().collect();
+        let gold_best = |prepared: &Prepared<'_>| {
+            if let Some(gold) = &prepared.sentence.gold {
+                let flat: Vec<f32> = prepared.sentence.leaves.iter().chain(&self.rules).copied().collect();
                 std::hint::black_box(gold.graph().best(&flat));
             }
         };
-        type Task<'t> = (&'static str, &'static str, &'t (dyn Fn(&Ready<'_>) + Sync));
+        type Task<'t> = (&'static str, &'static str, &'t (dyn Fn(&Prepared<'_>) + Sync));
         let tasks: [Task<'_>; 5] = [
             ("typed", "best", &best),
             ("typed", "marginals", &sums),
@@ -246,10 +251,10 @@ impl<'a> Bench<'a> {
             ("gold", "best", &gold_best),
             ("gold", "marginals", &gold),
         ];
-        let ready = self.ready(&self.sentences);
+        let prepared = self.prepare(&self.sentences);
         for (chart, task, run) in tasks {
             for threads in [1, rayon::current_num_threads()] {
-                rows.push(measure(name, chart, task, threads, &ready, run));
+                rows.push(measure(name, chart, task, threads, &prepared, run));
             }
         }
         self.paper(name, rows);
@@ -259,14 +264,14 @@ impl<'a> Bench<'a> {
     fn paper(&self, name: &str, rows: &mut Vec<Row>) {
         let n_constants = self.domain.constants().len();
         let config = PaperConfig { ternary: true, ..PaperConfig::default() };
-        // It is slow: a few sentences tell.
+        // It is slow: a few sentences are enough.
         let few = &self.sentences[..self.sentences.len().min(20)];
-        let mut random = Random(self.seed + 1);
+        let mut random = Random::new(self.seed, &[1]);
         let scores: Vec<Option<PaperScores>> = few
             .iter()
             .map(|sentence| {
                 let n = n_spans(sentence.n_tokens) * (n_constants + 2);
-                PaperScores::new(sentence.n_tokens, n_constants, (0..n).map(|_| random.score()).collect())
+                PaperScores::new(sentence.n_tokens, n_constants, (0..n).map(|_| score(&mut random)).collect())
                     .ok()
             })
             .collect();
@@ -284,7 +289,10 @@ impl<'a> Bench<'a> {
 
     /// The typed chart on utterances of a given number of words, made from the words of the questions.
     fn lengths(&self, name: &str, rows: &mut Vec<Row>) {
-        let mut random = Random(self.seed + 2);
+        if self.words.is_empty() {
+            return;
+        }
+        let mut random = Random::new(self.seed, &[2]);
         for length in LENGTHS {
             let sentences: Vec<Sentence> = (0..5)
                 .filter_map(|_| {
@@ -292,14 +300,14 @@ impl<'a> Bench<'a> {
                         (0..length).map(|_| self.words[random.below(self.words.len())].as_str()).collect();
                     let utterance = Utterance::new(words.join(" "));
                     let lattice = Candidates::default().lattice(self.domain, &utterance).ok()?;
-                    let leaves = (0..lattice.leaves().len() * N_USAGES).map(|_| random.score()).collect();
+                    let leaves = (0..lattice.leaves().len() * N_USAGES).map(|_| score(&mut random)).collect();
                     Some(Sentence { n_tokens: utterance.len(), lattice, leaves, gold: None })
                 })
                 .collect();
-            let run = |ready: &Ready<'_>| {
-                std::hint::black_box(BestChart::new(ready.input, &self.max).best());
+            let run = |prepared: &Prepared<'_>| {
+                std::hint::black_box(BestChart::new(prepared.input, &self.max).best());
             };
-            rows.push(measure(name, "typed", "best", 1, &self.ready(&sentences), &run));
+            rows.push(measure(name, "typed", "best", 1, &self.prepare(&sentences), &run));
         }
     }
 }
@@ -309,11 +317,11 @@ fn measure(
     chart: &'static str,
     task: &'static str,
     threads: usize,
-    ready: &[Ready<'_>],
-    run: &(dyn Fn(&Ready<'_>) + Sync),
+    prepared: &[Prepared<'_>],
+    run: &(dyn Fn(&Prepared<'_>) + Sync),
 ) -> Row {
-    let mean_tokens = mean(ready.iter().map(|ready| ready.sentence.n_tokens as f64));
-    Row::new(name, chart, task, threads, mean_tokens, time(ready, threads, &run))
+    let mean_tokens = mean(prepared.iter().map(|prepared| prepared.sentence.n_tokens as f64));
+    Row::new(name, chart, task, threads, mean_tokens, time(prepared, threads, &run))
 }
 
 /// Times of each item in microseconds; with several threads, the wall time shared out evenly.
@@ -396,20 +404,7 @@ fn as_text(rows: &[Row]) -> String {
     table.render()
 }
 
-/// Seeded random scores between -1 and 1.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        self.0 >> 33
-    }
-
-    fn score(&mut self) -> f32 {
-        self.next() as f32 / (1u32 << 30) as f32 - 1.0
-    }
-
-    fn below(&mut self, n: usize) -> usize {
-        self.next() as usize % n.max(1)
-    }
+/// A random score between -1 and 1.
+fn score(random: &mut Random) -> f32 {
+    2.0 * random.uniform() - 1.0
 }

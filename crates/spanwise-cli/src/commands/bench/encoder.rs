@@ -7,7 +7,6 @@ use serde_json::json;
 use spanwise_core::Utterance;
 use spanwise_domains::data;
 use spanwise_model::{Details, Parser};
-use spanwise_nn::Item;
 use std::hint::black_box;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -16,9 +15,9 @@ use std::time::Instant;
 /// Time a model on single utterances, with the shares of its parts.
 ///
 /// One thread parses one utterance after the other, as an interactive program would. `encoder` is the network,
-/// `preparation` what comes before it (words, pieces, what may stand where), `chart` what comes after: search, probability,
-/// program and tree. Times are medians; the first runs do not count. Where the system tells it, `cpu` is the time that the
-/// thread was running, on average: what a parse takes when nobody else uses the machine.
+/// `preparation` comes before it (word-pieces, and the constants that are allowed on each span), `chart` after it: search,
+/// probability, program and tree. Times are medians; the first runs do not count. On Linux, `cpu` is the mean time that
+/// the thread was running: what a parse takes on an otherwise idle machine.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  spanwise bench encoder --model runs/geo\n  \
     spanwise bench encoder --model runs/geo --data test.jsonl --words 10 --json")]
@@ -26,7 +25,7 @@ pub(crate) struct Args {
     /// The model directory
     #[arg(long, value_name = "DIR")]
     model: PathBuf,
-    /// Take the utterances of this file that have --words words, instead of one of our own
+    /// Take the utterances of this file that have --words words, instead of a built-in one
     #[arg(long, value_name = "FILE")]
     data: Option<PathBuf>,
     /// Words of the utterances of --data
@@ -156,12 +155,11 @@ impl Times {
         let total = milliseconds(started);
         let given = utterance.clone();
         let started = Instant::now();
-        let prepared = model.prepare(given);
+        let prepared = model.family.span_model().and_then(|spans| spans.prepare(given).ok());
         let preparation = milliseconds(started);
-        let Ok(prepared) = prepared else { return [total, preparation, 0.0] };
-        let items = [Item { pieces: &prepared.pieces, lower: None, spans: &prepared.spans }];
+        let Some(prepared) = prepared else { return [total, preparation, 0.0] };
         let started = Instant::now();
-        black_box(model.network.logits(&items));
+        black_box(model.family.word_vectors(&[&prepared.pieces]));
         [total, preparation, milliseconds(started)]
     }
 

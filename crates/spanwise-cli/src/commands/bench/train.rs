@@ -13,8 +13,8 @@ use std::path::PathBuf;
 /// Time training steps of a pretrained encoder, with the shares of their parts.
 ///
 /// Steps run as in training, with the frozen layers computed beforehand; nothing is written. An epoch is one pass over the
-/// training pairs without recombined ones and without dev. With --encoder-only, there are no charts and hardly a span
-/// scorer: what is left is what `tools/bench_torch.py --cached` measures.
+/// training pairs without recombined ones and without dev. With --encoder-only, charts are left out
+/// and the span scorer is minimal, which is what `tools/bench_torch.py --cached` measures.
 #[derive(clap::Args)]
 #[command(after_help = "Example:\n  \
     spanwise bench train --encoder encoders/all-MiniLM-L6-v2 --data data --steps 30")]
@@ -95,7 +95,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         table.row([name, median, mean, String::new()]);
         write!(
             out,
-            "{} steps of {batch} utterances, {pieces_per_step:.0} pieces, {n_trained} numbers trained\n{}\
+            "{} steps of {batch} utterances, {pieces_per_step:.0} word-pieces, {n_trained} trainable parameters\n{}\
              an epoch over {n_pairs} pairs: {epoch:.1} s\n",
             steps.len(),
             table.render()

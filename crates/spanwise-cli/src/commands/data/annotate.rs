@@ -1,7 +1,7 @@
 //! `spanwise data annotate`: gold trees from programs.
 
 use super::{read_examples, wrong_file};
-use crate::commands::{DOMAIN_HELP, load, read_text, tokenizer};
+use crate::commands::{domain_help, load, read_text, tokenizer};
 use crate::output::{Columns, percent, say};
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
     spanwise data annotate my-domain.toml train.jsonl --phrases phrases.toml --out trees.jsonl\n  \
     spanwise data annotate geo train.jsonl --compare train_spans.json --pieces runs/geo")]
 pub(crate) struct Args {
-    #[arg(help = DOMAIN_HELP)]
+    #[arg(help = domain_help())]
     domain: String,
     /// Files of JSON lines with `utterance` (or `question`) and `program`
     #[arg(required = true)]

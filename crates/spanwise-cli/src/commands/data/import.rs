@@ -107,7 +107,8 @@ fn write_sets(directory: &Path, sets: impl IntoIterator<Item = NamedSet>) -> Res
     write_files(sets.into_iter().map(|set| (directory.join(set.file_name), set.examples)).collect())
 }
 
-/// Questions are converted and written one by one: the official train file is larger than most memories.
+/// Questions are converted and written one by one: parsed all at once, the official train file would take many times its
+/// size in memory.
 fn import_clevr(questions: &Path, scenes: Option<&Path>, out: &Path) -> Result<()> {
     let text = read(questions)?;
     let scene_text = scenes.map(read).transpose()?;

@@ -1,7 +1,7 @@
 //! `spanwise data split`: train, dev and test from any examples.
 
 use super::{Placed, class_of, read_examples, write_files};
-use crate::commands::{DOMAIN_HELP, domain, make_directory};
+use crate::commands::{domain, domain_help, make_directory};
 use crate::output::WrongCall;
 use anyhow::{Result, bail};
 use spanwise_domains::data::split::{Partition, Plan, Size, by_length, by_template, random};
@@ -28,7 +28,7 @@ pub(crate) struct Args {
     /// The folder to write train.jsonl, dev.jsonl and test.jsonl to
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    #[arg(long, help = DOMAIN_HELP, long_help = format!("{DOMAIN_HELP}; its entity classes are what templates leave out"))]
+    #[arg(long, help = domain_help(), long_help = format!("{}; its entity classes are what templates leave out", domain_help()))]
     domain: Option<String>,
     /// Size of test: a number of examples, or a fraction below 1
     #[arg(long, default_value = "0.2", value_parser = size)]

@@ -1,7 +1,7 @@
 //! `spanwise data stats`: what is in a data set.
 
 use super::{class_of, wrong_file};
-use crate::commands::{DOMAIN_HELP, domain};
+use crate::commands::{domain, domain_help};
 use crate::output::{Columns, percent};
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ pub(crate) struct Args {
     /// Files of JSON lines, train first
     #[arg(required = true)]
     data: Vec<PathBuf>,
-    #[arg(long, help = DOMAIN_HELP, long_help = format!("{DOMAIN_HELP}; its entity classes are what templates leave out"))]
+    #[arg(long, help = domain_help(), long_help = format!("{}; its entity classes are what templates leave out", domain_help()))]
     domain: Option<String>,
     /// Print one JSON object
     #[arg(long)]

@@ -13,6 +13,9 @@ pub(super) const TEST_COMPOSITIONS: &str = include_str!("data/test_compositions.
 pub(super) const QUESTIONS: &str = include_str!("data/questions.jsonl");
 pub(super) const SETTINGS: &str = include_str!("data/demo.toml");
 
+/// The domain of the questions.
+pub(super) const DOMAIN: &str = "geo";
+
 /// The file of the settings.
 pub(super) const SETTINGS_FILE: &str = "demo.toml";
 
@@ -36,5 +39,5 @@ pub(super) fn questions() -> Result<Vec<Example>> {
     examples("questions.jsonl", QUESTIONS)
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "geo"))]
 mod tests;

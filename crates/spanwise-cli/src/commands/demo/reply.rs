@@ -44,7 +44,7 @@ pub(super) fn answer(parser: &Parser, question: &str, screen: Screen) -> Result<
 /// A line for every word that neither training nor the domain's names and phrases have.
 fn unknown_words(parser: &Parser, utterance: &Utterance) -> String {
     let model = parser.model();
-    let Tokenizer::Words(words) = &model.tokenizer else { return String::new() };
+    let Tokenizer::Words(words) = model.family.tokenizer() else { return String::new() };
     let mut is_named = vec![false; utterance.len()];
     for found in model.domain.lexicon().matches(utterance) {
         is_named[found.span.start as usize..found.span.end as usize].fill(true);

@@ -82,7 +82,7 @@ struct ModelEngine {
 impl Engine for ModelEngine {
     fn describe(&self) -> ModelInfo {
         let model = self.parser.model();
-        let encoder = model.network.encoder();
+        let encoder = model.family.encoder();
         let executor = match model.domain.executor() {
             ExecutorChoice::None => None,
             ExecutorChoice::Builtin(name) => Some(name.value.clone()),
@@ -96,7 +96,7 @@ impl Engine for ModelEngine {
             encoder: format!("{architecture}, {} layers of {}", encoder.layers, encoder.hidden),
             executor,
             version: FORMAT_VERSION,
-            settings: serde_json::to_value(&model.settings).unwrap_or_default(),
+            settings: serde_json::to_value(model.family.settings()).unwrap_or_default(),
             metrics: self.training.clone(),
             examples: self.examples.clone(),
         }

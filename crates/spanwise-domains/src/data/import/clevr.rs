@@ -1,15 +1,16 @@
-//! CLEVR: its question and scene files in, examples out.
+//! Converts CLEVR's question and scene files to examples.
 //!
-//! Questions find their scenes by the number of the picture, and their functional programs become programs of
-//! our language. Entries are read one at a time, for the question file is large. Nothing is evaluated here.
+//! Questions are joined with their scenes by the number of the picture, and their functional programs become programs
+//! of our language. Questions are parsed one at a time, because the question file is large.
 
 use super::ImportError;
 use super::clevr_program::program;
-use super::elements::{Elements, Fault};
+use super::elements::elements;
 use crate::clevr::Scene;
 use crate::data::example::Example;
-use crate::data::message::shown;
+use crate::data::message::{json_reason, shown};
 use hashbrown::HashMap;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 /// The examples of a question file, in its order, each with the scene it is about.
@@ -27,38 +28,25 @@ pub fn clevr(questions: &str, scenes: Option<&str>) -> Result<Vec<Example>, Impo
 /// The same, one example at a time: CLEVR has 700,000 train questions.
 ///
 /// # Errors
-/// As [`clevr`]; the scenes are read at once, the questions as they are asked for.
+/// As [`clevr`]. Scenes are parsed at once, questions when the iterator reaches them.
 pub fn clevr_stream<'a>(
     questions: &'a str,
     scenes: Option<&str>,
 ) -> Result<impl Iterator<Item = Result<Example, ImportError>> + use<'a>, ImportError> {
     let scenes = scenes.map(Scenes::read).transpose()?;
     let file_error = |reason| ImportError::ClevrFile { file: "questions", reason };
-    let mut questions = Elements::new(questions, "questions").map_err(file_error)?.peekable();
-    if questions.peek().is_none() {
+    let questions = elements(questions, "questions").map_err(file_error)?;
+    if questions.is_empty() {
         return Err(ImportError::Nothing { expected: "a non-empty list `questions`" });
     }
-    Ok(questions.enumerate().map(move |(index, question)| {
-        let question = question.map_err(|fault| broken(fault, QUESTION, index))?;
-        let entry = |reason| ImportError::ClevrEntry { entry: QUESTION.entry, index, reason };
-        example(question, scenes.as_ref()).map_err(entry)
+    Ok(questions.into_iter().enumerate().map(move |(index, question)| {
+        let entry = |reason| ImportError::ClevrEntry { entry: "question", index, reason };
+        value(question).and_then(|question| example(question, scenes.as_ref())).map_err(entry)
     }))
 }
 
-/// What the lists of the two files hold, for messages.
-struct List {
-    file: &'static str,
-    entry: &'static str,
-}
-
-const QUESTION: List = List { file: "questions", entry: "question" };
-const SCENE: List = List { file: "scenes", entry: "scene" };
-
-fn broken(fault: Fault, list: List, index: usize) -> ImportError {
-    match fault {
-        Fault::Element(reason) => ImportError::ClevrEntry { entry: list.entry, index, reason },
-        Fault::End(reason) => ImportError::ClevrFile { file: list.file, reason },
-    }
+fn value(element: &RawValue) -> Result<Value, String> {
+    serde_json::from_str(element.get()).map_err(|error| format!("not valid JSON: {}", json_reason(&error)))
 }
 
 fn example(question: Value, scenes: Option<&Scenes>) -> Result<Example, String> {
@@ -85,7 +73,7 @@ fn example(question: Value, scenes: Option<&Scenes>) -> Result<Example, String> 
 
 /// Scenes by the number of their picture.
 struct Scenes {
-    /// The scene and the file name of its picture.
+    /// Each scene, with the file name of its picture.
     by_image: HashMap<u64, (Value, Option<String>)>,
 }
 
@@ -93,9 +81,9 @@ impl Scenes {
     fn read(text: &str) -> Result<Self, ImportError> {
         let file_error = |reason| ImportError::ClevrFile { file: "scenes", reason };
         let mut by_image = HashMap::new();
-        for (index, scene) in Elements::new(text, "scenes").map_err(file_error)?.enumerate() {
-            let fail = |reason| ImportError::ClevrEntry { entry: SCENE.entry, index, reason };
-            let scene = scene.map_err(|fault| broken(fault, SCENE, index))?;
+        for (index, scene) in elements(text, "scenes").map_err(file_error)?.into_iter().enumerate() {
+            let fail = |reason| ImportError::ClevrEntry { entry: "scene", index, reason };
+            let scene = value(scene).map_err(fail)?;
             let parsed = Scene::from_context(&scene).map_err(|error| fail(error.to_string()))?;
             let image = scene.get("image_index").and_then(Value::as_u64).unwrap_or(index as u64);
             let image_name = scene.get("image_filename").and_then(Value::as_str).map(ToOwned::to_owned);
@@ -208,9 +196,9 @@ mod tests {
         assert_eq!(import(&question, &[json!({})]).unwrap_err(), "scene 0: the scene has no list `objects`");
         let error = |questions| clevr(questions, None).unwrap_err().to_string();
         assert_eq!(error("{\"a\": 1}"), "the questions file: there is no list `questions`");
-        assert_eq!(error("{\"questions\": [{}]"), "question 0: expected a text in the field `question`");
+        assert_eq!(error("{\"questions\": [{}]}"), "question 0: expected a text in the field `question`");
         assert_eq!(error("{\"questions\": []}"), "no example found; expected a non-empty list `questions`");
         let broken = "{\"questions\": [\n{\"question\": \"q\"},\n{]}";
-        assert_eq!(error(broken), "question 1: not valid JSON at line 3: key must be a string");
+        assert_eq!(error(broken), "the questions file: not valid JSON at line 3: key must be a string");
     }
 }

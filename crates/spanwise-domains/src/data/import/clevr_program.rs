@@ -1,4 +1,4 @@
-//! CLEVR's functional programs in, programs of our language out.
+//! Translates CLEVR's functional programs to programs of our language.
 //!
 //! A functional program is a list of small steps that name earlier steps as inputs. The language that
 //! [`ClevrExecutor`](crate::clevr::ClevrExecutor) evaluates is terser: filters one after the other are one
@@ -11,7 +11,7 @@ use crate::data::message::shown;
 use serde_json::Value;
 use spanwise_lang::{Shape, Style, TermId, Terms};
 
-/// The program that a list of steps stands for; the last step is the answer.
+/// The program for a list of steps, of which the last is the answer.
 ///
 /// # Errors
 /// Names the step that is not as expected.
@@ -34,7 +34,7 @@ pub(super) fn program(steps: &[Value]) -> Result<String, String> {
     Ok(terms.display_styled(root, &style).to_string())
 }
 
-/// What a step gives to later ones.
+/// The result of a step, an input of later ones.
 #[derive(Clone, Copy)]
 enum Given {
     /// A set of objects, or one of them.
@@ -50,7 +50,7 @@ enum Given {
 struct Step<'a> {
     function: &'a str,
     inputs: Vec<Given>,
-    /// The word that filters and relations carry.
+    /// The argument of filters and relations.
     value: &'a str,
 }
 

@@ -1,8 +1,8 @@
-//! GeoQuery: the FunQL corpus and the ids of its standard train examples in, the paper's three divisions out.
+//! Converts the FunQL corpus of GeoQuery to the paper's three divisions: iid, by template, by length.
 //!
-//! The corpus is a list of records `id:`, `nl:` (the question) and `mrl:` (the program), with other lines
-//! between them that are passed over. The iid division keeps the standard test set; the other two divide all
-//! examples anew. Seeds and sizes are those of the paper's release, so its files come out.
+//! The corpus is a list of records `id:`, `nl:` (the question) and `mrl:` (the program); other lines between them are
+//! ignored. The iid division keeps the standard test set; the other two divide all examples anew. The seeds and
+//! sizes are the paper's, so the examples and their order are those of its release.
 
 use super::{ImportError, NamedSet, named_sets};
 use crate::data::example::Example;
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn three_divisions_come_out_with_their_file_names() {
+    fn there_are_three_divisions_with_their_file_names() {
         let train_ids: String = (0..20).map(|id| format!("{id}\r\n")).collect();
         let sets = geo(&corpus(30), &train_ids).unwrap();
         let sizes: Vec<_> = sets.iter().map(|set| (set.file_name.as_str(), set.examples.len())).collect();

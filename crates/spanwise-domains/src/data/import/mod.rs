@@ -1,7 +1,7 @@
-//! Importers: the original releases of GeoQuery, SCAN and CLEVR in, examples out.
+//! Importers: convert the original releases of GeoQuery, SCAN and CLEVR to examples.
 //!
-//! Texts come in, not files: reading them is the caller's work. Where the paper divided a release, the
-//! importer divides it in the same way, down to the order of the examples.
+//! They take the text of files and read none themselves. Where the paper divided a release, the importer divides it in
+//! the same way, down to the order of the examples.
 
 mod clevr;
 mod clevr_program;

@@ -1,7 +1,7 @@
-//! SCAN: its task files in, examples with SCAN-SP programs out.
+//! Converts SCAN's task files to examples with SCAN-SP programs.
 //!
-//! A task file has one command per line, `IN: walk twice OUT: I_WALK I_WALK`. The program follows from the
-//! command by SCAN's grammar; the answer is what the file says.
+//! A task file has one command per line, `IN: walk twice OUT: I_WALK I_WALK`. The program follows from the command by
+//! SCAN's grammar; the answer is taken from the file.
 
 use super::{ImportError, NamedSet, named_sets};
 use crate::data::example::Example;

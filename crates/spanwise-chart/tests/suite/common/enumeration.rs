@@ -5,7 +5,7 @@ use spanwise_chart::grammar::{Discontinuity, N_USAGES, RuleKey, RuleKind, Side, 
 use spanwise_lang::{Domain, FrameId, Meaning, Terms, TypeId};
 use std::collections::BTreeMap;
 
-/// What an item of the slow enumeration is.
+/// The kind of an item.
 #[derive(Clone, Debug)]
 enum Kind {
     /// A leaf that has not been used yet.
@@ -24,12 +24,12 @@ struct Item {
     score: f64,
 }
 
-pub struct Slow<'a> {
+pub struct Enumeration<'a> {
     case: &'a Case,
     rule_at: BTreeMap<RuleKey, usize>,
 }
 
-impl<'a> Slow<'a> {
+impl<'a> Enumeration<'a> {
     pub fn new(case: &'a Case) -> Self {
         let rule_at = case.grammar.rules().iter().enumerate().map(|(at, key)| (*key, at)).collect();
         Self { case, rule_at }

@@ -1,20 +1,19 @@
-//! A derivation played back as a tree: constants on words, joins, and the words without meaning around them.
+//! Builds the span tree of a derivation: constants on words, joins, and the null words around them.
 //!
-//! Whoever replays says what meets what and what it means; the nodes of the tree, their spans and their texts
-//! are made here. Nothing here knows charts or scores.
+//! The caller replays a derivation from any chart and computes the meanings; nodes and spans are made here.
 
 use crate::tree::{Category, SpanTree, TreeNode};
 use spanwise_core::Span;
 use spanwise_lang::{ConstantId, Domain, Meaning, TermId, Terms};
 
-/// A tree in the making.
-pub(crate) struct Replay<'a> {
+/// A span tree under construction.
+pub(crate) struct TreeBuilder<'a> {
     pub(crate) domain: &'a Domain,
     pub(crate) terms: &'a mut Terms,
     pub(crate) tree: SpanTree,
 }
 
-impl<'a> Replay<'a> {
+impl<'a> TreeBuilder<'a> {
     pub(crate) fn new(domain: &'a Domain, terms: &'a mut Terms) -> Self {
         Self { domain, terms, tree: SpanTree::default() }
     }
@@ -23,7 +22,7 @@ impl<'a> Replay<'a> {
         self.tree.nodes[node].span
     }
 
-    /// A constant on `words`, joined with the words without meaning behind it as far as `whole` goes.
+    /// A constant on `words`, joined with the null words behind it as far as `whole` goes.
     pub(crate) fn constant(
         &mut self,
         constant: ConstantId,
@@ -39,7 +38,7 @@ impl<'a> Replay<'a> {
         self.push(whole, Category::Join, vec![node, null], meaning)
     }
 
-    /// A constant that no word says, above what it is applied to.
+    /// An implicit constant, inserted above what it is applied to.
     pub(crate) fn implicit(&mut self, constant: ConstantId, child: usize, meaning: &Meaning) -> usize {
         self.push(self.span(child), Category::Implicit(constant), vec![child], meaning)
     }
@@ -50,7 +49,7 @@ impl<'a> Replay<'a> {
         self.push(span, Category::Join, vec![left, right], meaning)
     }
 
-    /// Puts words before the first constant under the root, and names the whole program there.
+    /// Joins the words before the first constant at the root, and sets the program of the root.
     pub(crate) fn finish(
         mut self,
         root: usize,

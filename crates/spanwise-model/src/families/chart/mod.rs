@@ -1,0 +1,190 @@
+//! The chart parser: a CKY chart over typed programs, searched and summed exactly.
+//!
+//! The network scores spans for labels; [`ScoredChart`] turns the logits of one utterance into the scores of its typed
+//! chart. Decoding takes the Viterbi derivation, objectives take the inside-outside sums of the same chart.
+
+mod decode;
+mod objectives;
+mod scores;
+mod settings;
+
+pub use scores::{ChartInput, ScoredChart};
+pub use settings::{ChartSettings, JoinScores};
+
+use crate::families::Settings;
+use crate::family::{Family, Parsed, Shard, ShardGradients, Task};
+use crate::outcome::{Details, Parse};
+use crate::span_model::{self, LossTarget, SpanFamily, SpanGradient, SpanModel};
+use rayon::prelude::*;
+use serde_json::Value;
+use spanwise_chart::gold::GoldChart;
+use spanwise_chart::gold_tree::GoldTree;
+use spanwise_chart::lattice::{ChartError, Lattice};
+use spanwise_chart::semiring::{Max, Sum};
+use spanwise_chart::spans::SpanPosterior;
+use spanwise_chart::typed::RuleValues;
+use spanwise_core::Utterance;
+use spanwise_lang::Terms;
+use spanwise_nn::pretrained::EncoderConfig;
+use spanwise_nn::{Item, Params, Pieces, Tokenizer};
+
+/// Utterances that go through the network together when trees are searched.
+const BATCH: usize = 32;
+
+/// A model that parses with the typed chart.
+#[derive(Debug)]
+pub struct ChartParser {
+    pub(super) model: SpanModel,
+    settings: ChartSettings,
+    /// The rule scores in the max semiring, for the Viterbi derivation.
+    best_rules: RuleValues<Max>,
+    /// The rule scores in the sum semiring, for the log-partition and marginals.
+    sum_rules: RuleValues<Sum>,
+}
+
+impl ChartParser {
+    pub(super) fn new(model: SpanModel, settings: ChartSettings) -> Self {
+        let best_rules = RuleValues::new(&model.grammar, &model.tables.rules);
+        let sum_rules = RuleValues::new(&model.grammar, &model.tables.rules);
+        Self { model, settings, best_rules, sum_rules }
+    }
+}
+
+/// The derivations of a gold program, with their scores.
+struct GoldScores {
+    gold: GoldChart,
+    scores: Vec<f32>,
+    lattice: Lattice,
+}
+
+impl ChartParser {
+    /// The gold charts of a batch of tasks, scored in one pass of the network; none for a pair without a derivation.
+    fn gold_charts(&self, terms: &Terms, tasks: &[Task<'_>], batch: &[usize]) -> Vec<(usize, GoldScores)> {
+        let inputs: Vec<(usize, ChartInput)> = batch
+            .iter()
+            .filter_map(|&at| Some((at, self.prepare(tasks[at].pair.utterance.clone()).ok()?)))
+            .collect();
+        let items: Vec<Item<'_>> = inputs
+            .iter()
+            .map(|(at, input)| {
+                let (pieces, spans) = Self::parts(input);
+                Item { pieces, lower: tasks[*at].lower, spans }
+            })
+            .collect();
+        let logits = self.model.network.logits(&items);
+        let chart = |(item, (at, input)): (usize, (usize, ChartInput))| {
+            let chart = ScoredChart::new(self, &input, logits.of(item));
+            let gold = chart.gold(terms, tasks[at].pair.program).ok()?;
+            let scores = chart.flat();
+            Some((at, GoldScores { gold, scores, lattice: input.prepared.lattice }))
+        };
+        inputs.into_iter().enumerate().filter_map(chart).collect()
+    }
+}
+
+impl Family for ChartParser {
+    fn settings(&self) -> Settings {
+        Settings::Chart(self.settings.clone())
+    }
+
+    fn tokenizer(&self) -> &Tokenizer {
+        &self.model.tokenizer
+    }
+
+    fn encoder(&self) -> &EncoderConfig {
+        self.model.network.encoder()
+    }
+
+    fn span_model(&self) -> Option<&SpanModel> {
+        Some(&self.model)
+    }
+
+    fn parse_batch(&self, utterances: Vec<Utterance>, details: Details, with_vectors: bool) -> Vec<Parsed> {
+        span_model::parse_batch(self, utterances, details, with_vectors)
+    }
+
+    fn word_vectors(&self, batch: &[&Pieces]) -> Vec<Vec<f32>> {
+        self.model.network.word_vectors(batch)
+    }
+
+    fn params(&self) -> &Params {
+        &self.model.network.params
+    }
+
+    fn params_mut(&mut self) -> &mut Params {
+        &mut self.model.network.params
+    }
+
+    fn refresh(&mut self) {
+        self.model.refresh();
+        self.best_rules = RuleValues::new(&self.model.grammar, &self.model.tables.rules);
+        self.sum_rules = RuleValues::new(&self.model.grammar, &self.model.tables.rules);
+    }
+
+    fn frozen_outputs(&self, batch: &[&Pieces]) -> Option<Vec<Vec<f32>>> {
+        self.model.network.is_frozen_below().then(|| self.model.network.lower(batch))
+    }
+
+    fn gradients(&self, shard: &Shard<'_>) -> ShardGradients {
+        span_model::shard_gradients(self, shard)
+    }
+
+    fn gold_trees(&self, terms: &mut Terms, tasks: &[Task<'_>]) -> Vec<Option<GoldTree>> {
+        // Utterances of similar length share a batch.
+        let mut order: Vec<usize> = (0..tasks.len()).collect();
+        order.sort_by_key(|&at| (tasks[at].pair.utterance.len(), at));
+        let shared: &Terms = terms;
+        let mut charts: Vec<(usize, GoldScores)> =
+            order.par_chunks(BATCH).flat_map_iter(|batch| self.gold_charts(shared, tasks, batch)).collect();
+        charts.sort_by_key(|(at, _)| *at);
+        let mut trees = vec![None; tasks.len()];
+        for (at, GoldScores { gold, scores, lattice }) in charts {
+            trees[at] = gold.best_tree(&self.model.domain, &lattice, terms, &scores);
+        }
+        trees
+    }
+
+    fn state(&self) -> Value {
+        self.model.state()
+    }
+}
+
+impl SpanFamily for ChartParser {
+    type Input = ChartInput;
+
+    fn model(&self) -> &SpanModel {
+        &self.model
+    }
+
+    fn prepare(&self, utterance: Utterance) -> Result<ChartInput, ChartError> {
+        Ok(ChartInput::new(self, self.model.prepare(utterance)?))
+    }
+
+    fn parts(input: &ChartInput) -> (&Pieces, &[(u32, u32)]) {
+        (&input.prepared.pieces, &input.spans)
+    }
+
+    fn refusal(&self, input: &ChartInput) -> Option<String> {
+        input.spans.is_empty().then(|| "no constant of the domain is allowed on any word".to_owned())
+    }
+
+    fn decode(
+        &self,
+        input: &ChartInput,
+        logits: &[f32],
+        details: Details,
+    ) -> (Result<Box<Parse>, String>, Vec<SpanPosterior>) {
+        let chart = ScoredChart::new(self, input, logits);
+        let spans = if details.chart { chart.span_posteriors() } else { Vec::new() };
+        (decode::decode(&chart, details), spans)
+    }
+
+    fn loss(
+        &self,
+        input: &ChartInput,
+        logits: &[f32],
+        target: &LossTarget<'_>,
+    ) -> Option<(f64, SpanGradient)> {
+        objectives::loss(&ScoredChart::new(self, input, logits), target)
+    }
+}

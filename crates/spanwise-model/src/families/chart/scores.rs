@@ -1,0 +1,181 @@
+//! From logits of spans to scores of the typed chart, and back: gradients of chart scores to gradients of logits.
+
+use super::ChartParser;
+use super::settings::JoinScores;
+use crate::span_model::{Prepared, SpanGradient};
+use spanwise_chart::gold::{GoldChart, Joins, Underivable};
+use spanwise_chart::grammar::N_USAGES;
+use spanwise_chart::lattice::{ChartError, Gradient, Scores};
+use spanwise_chart::spans::{SpanPosterior, span_posteriors};
+use spanwise_chart::typed::Input;
+
+use spanwise_core::Span;
+use spanwise_lang::{TermId, Terms};
+
+/// No column of the logits.
+const NO_COLUMN: u32 = u32::MAX;
+
+/// Spans that are less probable than this are left out.
+const MIN_POSTERIOR: f64 = 1e-4;
+
+/// An utterance ready for the network: its lattice, the spans to score, and where each score comes from.
+#[derive(Clone, Debug)]
+pub struct ChartInput {
+    /// The utterance with its lattice.
+    pub prepared: Prepared,
+    /// The spans that the network scores.
+    pub spans: Vec<(u32, u32)>,
+    leaves: Vec<LeafKey>,
+    /// For each cell, the rows and columns of the logits that score its joins; empty without such scores.
+    cells: Vec<[(u32, u32); 2]>,
+}
+
+/// Where the scores of a leaf come from.
+#[derive(Clone, Copy, Debug)]
+struct LeafKey {
+    row: u32,
+    label: u32,
+    /// The weight of its lexicon match.
+    phrase: f32,
+}
+
+impl ChartInput {
+    pub(super) fn new(parser: &ChartParser, prepared: Prepared) -> Self {
+        let (labels, lattice) = (&parser.model.labels, &prepared.lattice);
+        let mut spans: Vec<(u32, u32)> = lattice.leaves().iter().map(|leaf| (leaf.start, leaf.end)).collect();
+        let first = (labels.len() + N_USAGES) as u32;
+        let cell_spans: Vec<[((u32, u32), u32); 2]> = (0..lattice.n_cells())
+            .filter_map(|cell| {
+                let (p, q) = lattice.ends(cell);
+                let Span { start, end } = lattice.span(p, q);
+                match parser.settings.joins {
+                    JoinScores::None => None,
+                    JoinScores::Span => Some([((start, end), first), ((start, end), NO_COLUMN)]),
+                    JoinScores::Ends => Some([((start, start + 1), first), ((end - 1, end), first + 1)]),
+                }
+            })
+            .collect();
+        spans.extend(cell_spans.iter().flatten().map(|(span, _)| *span));
+        spans.sort_unstable();
+        spans.dedup();
+        let row = |span: (u32, u32)| spans.partition_point(|other| *other < span) as u32;
+        let leaves = lattice
+            .leaves()
+            .iter()
+            .zip(&prepared.phrases)
+            .map(|(leaf, &phrase)| LeafKey {
+                row: row((leaf.start, leaf.end)),
+                label: labels.of(leaf.constant) as u32,
+                phrase,
+            })
+            .collect();
+        let cells =
+            cell_spans.into_iter().map(|both| both.map(|(span, column)| (row(span), column))).collect();
+        Self { prepared, spans, leaves, cells }
+    }
+}
+
+/// The typed chart of one utterance with the scores that the model gives it.
+///
+/// Made once per utterance, in one place; the Viterbi program, posteriors, losses and the spans on the page all read it.
+#[derive(Debug)]
+pub struct ScoredChart<'a> {
+    pub(super) parser: &'a ChartParser,
+    pub(super) input: &'a ChartInput,
+    pub(in crate::families) leaves: Vec<f32>,
+    pub(in crate::families) joins: Vec<f32>,
+}
+
+impl<'a> ScoredChart<'a> {
+    /// Scores leaves, and cells where joins are scored by span. Cost: one pass over the leaves.
+    #[must_use]
+    pub(in crate::families) fn new(parser: &'a ChartParser, input: &'a ChartInput, logits: &[f32]) -> Self {
+        let (labels, tables) = (&parser.model.labels, &parser.model.tables);
+        let (n, width) = (labels.len(), parser.model.network.head().n_labels);
+        let mut leaves = Vec::with_capacity(input.leaves.len() * N_USAGES);
+        for key in &input.leaves {
+            let (row, label) = (&logits[key.row as usize * width..][..width], key.label as usize);
+            let phrase = key.phrase * tables.lexicon;
+            let usages = &tables.usages[label * N_USAGES..][..N_USAGES];
+            let here = &row[n..n + N_USAGES];
+            // The usage of words was learned with other constants on them, so it does not apply to a rare one.
+            if labels.is_rare(label) {
+                leaves.extend(usages.iter().map(|table| tables.rare + phrase + table));
+            } else {
+                leaves
+                    .extend(usages.iter().zip(here).map(|(table, here)| row[label] + phrase + table + here));
+            }
+        }
+        let logit = |&(row, column): &(u32, u32)| match column {
+            NO_COLUMN => 0.0,
+            _ => logits[row as usize * width + column as usize],
+        };
+        let joins = input.cells.iter().map(|both| both.iter().map(logit).sum()).collect();
+        Self { parser, input, leaves, joins }
+    }
+
+    /// The chart's input: grammar, lattice and scores.
+    ///
+    /// # Errors
+    /// Scores that are not numbers.
+    pub fn chart(&self) -> Result<Input<'_>, ChartError> {
+        let model = &self.parser.model;
+        let scores = Scores { leaves: &self.leaves, rules: &model.tables.rules, joins: &self.joins };
+        Input::new(&model.domain, &model.grammar, &self.input.prepared.lattice, scores)
+    }
+
+    /// The gold chart: all derivations of one program.
+    ///
+    /// # Errors
+    /// A program without a derivation.
+    pub fn gold(&self, terms: &Terms, program: TermId) -> Result<GoldChart, Underivable> {
+        let model = &self.parser.model;
+        let joins = if self.joins.is_empty() { Joins::None } else { Joins::Merges };
+        GoldChart::new(&model.domain, &model.grammar, &self.input.prepared.lattice, terms, program, joins)
+    }
+
+    /// All scores one after the other, as gold charts index them.
+    #[must_use]
+    pub fn flat(&self) -> Vec<f32> {
+        [self.leaves.as_slice(), &self.parser.model.tables.rules, &self.joins].concat()
+    }
+
+    /// The posterior probability of every span that may be a constituent. Cost: the marginals of the chart.
+    #[must_use]
+    pub fn span_posteriors(&self) -> Vec<SpanPosterior> {
+        match self.chart() {
+            Ok(input) => span_posteriors(&input, &self.parser.sum_rules, MIN_POSTERIOR),
+            Err(_) => Vec::new(),
+        }
+    }
+
+    /// The gradient of logits and tables from that of the chart's scores: the transpose of [`ScoredChart::new`].
+    #[must_use]
+    pub(in crate::families) fn backward(&self, gradient: &Gradient) -> SpanGradient {
+        let model = &self.parser.model;
+        let (n, width) = (model.labels.len(), model.network.head().n_labels);
+        let mut logits = vec![0.0; self.input.spans.len() * width];
+        let mut tables = model.tables.zeros();
+        for (key, usages) in self.input.leaves.iter().zip(gradient.leaves.chunks_exact(N_USAGES)) {
+            let (row, label) = (&mut logits[key.row as usize * width..][..width], key.label as usize);
+            let total: f32 = usages.iter().sum();
+            tables.lexicon += key.phrase * total;
+            for (usage, &g) in usages.iter().enumerate() {
+                tables.usages[label * N_USAGES + usage] += g;
+            }
+            if model.labels.is_rare(label) {
+                tables.rare += total;
+            } else {
+                row[label] += total;
+                row[n..n + N_USAGES].iter_mut().zip(usages).for_each(|(sum, g)| *sum += g);
+            }
+        }
+        for (both, g) in self.input.cells.iter().zip(&gradient.joins) {
+            for &(row, column) in both.iter().filter(|(_, column)| *column != NO_COLUMN) {
+                logits[row as usize * width + column as usize] += g;
+            }
+        }
+        tables.rules.copy_from_slice(&gradient.rules);
+        SpanGradient { logits, tables }
+    }
+}

@@ -1,0 +1,118 @@
+//! The hyper-parameters of the chart parser.
+
+use super::ChartParser;
+use crate::directory::ModelError;
+use crate::family::{Blueprint, BuildError, Family, FamilySettings, Objective, Stored, fields};
+use crate::span_model::{LexiconUse, SpanModel, Spec};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use spanwise_chart::candidates::Candidates;
+use spanwise_chart::grammar::{Discontinuity, N_USAGES, Options};
+
+/// What a join is scored by, besides the rule that makes it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum JoinScores {
+    /// Nothing.
+    None,
+    /// The span it covers, scored as in the paper from both ends together.
+    Span,
+    /// Its first word and its last word, each on its own. The length of the span has no influence.
+    #[default]
+    Ends,
+}
+
+impl JoinScores {
+    /// Columns of logits that it takes.
+    #[must_use]
+    pub const fn n_labels(self) -> usize {
+        match self {
+            Self::None => 0,
+            Self::Span => 1,
+            Self::Ends => 2,
+        }
+    }
+}
+
+/// The hyper-parameters of the chart parser.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ChartSettings {
+    /// Which parts of the lexicon are used.
+    pub lexicon: LexiconUse,
+    /// How discontinuous constituents are composed.
+    #[serde(with = "crate::families::discontinuity")]
+    pub discontinuity: Discontinuity,
+    /// Whether constants may be inserted that no word is aligned to.
+    pub implicit: bool,
+    /// Most words under one predicate.
+    pub max_words: usize,
+    /// What joins are scored by, besides the rule that makes them.
+    pub joins: JoinScores,
+    /// Predicates in fewer training programs than this are allowed only where the lexicon has a phrase for them.
+    pub rare_below: usize,
+    /// Width of the span scorer.
+    pub hidden: usize,
+}
+
+impl Default for ChartSettings {
+    fn default() -> Self {
+        Self {
+            lexicon: LexiconUse::Full,
+            discontinuity: Discontinuity::Open,
+            implicit: false,
+            max_words: 4,
+            joins: JoinScores::Ends,
+            rare_below: 5,
+            hidden: 250,
+        }
+    }
+}
+
+impl ChartSettings {
+    pub(in crate::families) fn spec(&self) -> Spec {
+        Spec {
+            options: Options { discontinuity: self.discontinuity, implicit: self.implicit },
+            candidates: Candidates { max_words: self.max_words, ..Candidates::default() },
+            lexicon: self.lexicon,
+            hidden: self.hidden,
+            n_extra: N_USAGES + self.joins.n_labels(),
+        }
+    }
+}
+
+impl FamilySettings for ChartSettings {
+    fn name(&self) -> &'static str {
+        "chart"
+    }
+
+    fn objectives(&self) -> &'static [Objective] {
+        &[Objective::Crf, Objective::HardEm, Objective::GoldTrees]
+    }
+
+    fn recombines(&self) -> bool {
+        true
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if self.hidden == 0 || self.max_words == 0 {
+            return Err("`model.hidden` and `model.max_words` must be at least 1".to_owned());
+        }
+        Ok(())
+    }
+
+    fn fields(&self) -> Map<String, Value> {
+        fields(self)
+    }
+
+    fn build(&self, blueprint: Blueprint<'_>) -> Result<Box<dyn Family>, BuildError> {
+        // Without phrases, a rare predicate would not be allowed anywhere.
+        let rare_below = if self.lexicon == LexiconUse::Full { self.rare_below } else { 0 };
+        let model = SpanModel::build(self.spec(), blueprint, rare_below)?;
+        Ok(Box::new(ChartParser::new(model, self.clone())))
+    }
+
+    fn load(&self, stored: Stored<'_>) -> Result<Box<dyn Family>, ModelError> {
+        Ok(Box::new(ChartParser::new(SpanModel::load(self.spec(), stored)?, self.clone())))
+    }
+}

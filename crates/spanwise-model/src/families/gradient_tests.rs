@@ -1,0 +1,136 @@
+//! Gradients against the scores they belong to, and what lattices allow.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use super::chart::{ChartParser, ChartSettings, JoinScores, ScoredChart};
+use super::paper::{PaperParser, PaperSettings};
+use crate::family::{Blueprint, Compact, EncoderSource};
+use crate::span_model::{SpanFamily, SpanModel, Tables};
+use spanwise_chart::grammar::N_USAGES;
+use spanwise_chart::lattice::{Gradient, Leaf};
+use spanwise_core::{Span, Utterance};
+use spanwise_nn::Random;
+use std::sync::Arc;
+
+const QUESTION: &str = "what is the largest state next to new york ?";
+
+/// Builds a model of `geo` with random weights; `rare` predicates are marked.
+fn built(build: impl FnOnce(Blueprint<'_>) -> SpanModel, rare: &[&str]) -> SpanModel {
+    let domain = Arc::new(spanwise_domains::load::load("geo").unwrap());
+    let mut terms = domain.new_terms();
+    let program = terms.parse("answer(state(all))").unwrap();
+    let pairs = [(Utterance::new("what states border texas"), program)];
+    let shape = Compact { hidden: 8, layers: 1, heads: 2, intermediate: 8, ..Compact::default() };
+    let encoder = EncoderSource::Compact { shape: &shape, dropout: 0.0 };
+    let mut model = build(Blueprint { domain, terms: &terms, pairs: &pairs, encoder, seed: 1 });
+    model.labels.set_rare(&rare.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
+    model
+}
+
+fn chart_parser(settings: ChartSettings, rare: &[&str]) -> ChartParser {
+    let model = built(|blueprint| SpanModel::build(settings.spec(), blueprint, 0).unwrap(), rare);
+    ChartParser::new(model, settings)
+}
+
+fn dot(a: &[f32], b: &[f32]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
+}
+
+fn table_dot(a: &Tables, b: &Tables) -> f64 {
+    dot(&a.usages, &b.usages)
+        + dot(&a.rules, &b.rules)
+        + f64::from(a.lexicon * b.lexicon)
+        + f64::from(a.rare * b.rare)
+}
+
+fn normals(n: usize, random: &mut Random) -> Vec<f32> {
+    (0..n).map(|_| random.normal()).collect()
+}
+
+fn random_tables(model: &SpanModel, random: &mut Random) -> Tables {
+    Tables {
+        usages: normals(model.tables.usages.len(), random),
+        rules: normals(model.tables.rules.len(), random),
+        lexicon: random.normal(),
+        rare: random.normal(),
+    }
+}
+
+/// Scores are linear in logits and tables, so the gradient must be the transposed map: `<g, A x> = <A' g, x>`.
+#[test]
+fn gradients_of_the_chart_parser_are_the_transpose_of_its_scores() {
+    for joins in [JoinScores::None, JoinScores::Span, JoinScores::Ends] {
+        let mut parser =
+            chart_parser(ChartSettings { joins, ..ChartSettings::default() }, &["largest", "longest"]);
+        let mut random = Random::new(1, &[]);
+        parser.model.tables = random_tables(&parser.model, &mut random);
+        let input = parser.prepare(Utterance::new(QUESTION)).unwrap();
+        let logits = normals(input.spans.len() * parser.model.network.head().n_labels, &mut random);
+        let chart = ScoredChart::new(&parser, &input, &logits);
+        let tables = &parser.model.tables;
+        let gradient = Gradient {
+            leaves: normals(chart.leaves.len(), &mut random),
+            rules: normals(tables.rules.len(), &mut random),
+            joins: normals(chart.joins.len(), &mut random),
+        };
+        let back = chart.backward(&gradient);
+        let forward = dot(&gradient.leaves, &chart.leaves)
+            + dot(&gradient.joins, &chart.joins)
+            + dot(&gradient.rules, &tables.rules);
+        let backward = dot(&back.logits, &logits) + table_dot(&back.tables, tables);
+        assert!((forward - backward).abs() < 1e-2, "{joins:?}: {forward} {backward}");
+        assert_eq!(chart.joins.is_empty(), joins == JoinScores::None);
+        assert_eq!(chart.leaves.len() % N_USAGES, 0);
+    }
+}
+
+#[test]
+fn gradients_of_the_paper_s_parser_are_the_transpose_of_its_scores() {
+    let settings = PaperSettings::default();
+    let model = built(|blueprint| SpanModel::build(settings.spec(), blueprint, 0).unwrap(), &[]);
+    let mut parser = PaperParser { model, settings };
+    let mut random = Random::new(2, &[]);
+    parser.model.tables = random_tables(&parser.model, &mut random);
+    let input = parser.prepare(Utterance::new("which states border texas ?")).unwrap();
+    let logits = normals(input.spans.len() * parser.model.network.head().n_labels, &mut random);
+    let scores = parser.scores(&input, &logits).unwrap();
+    let n_categories = parser.model.domain.constants().len() + 2;
+    let mut gradient = normals(input.spans.len() * n_categories, &mut random);
+    let mut forward = 0.0;
+    for (row, &(start, end)) in input.spans.iter().enumerate() {
+        for (column, &score) in scores.row(Span::new(start, end)).iter().enumerate() {
+            let g = &mut gradient[row * n_categories + column];
+            // A constant that is not allowed there has no gradient.
+            if score == f32::NEG_INFINITY {
+                *g = 0.0;
+            } else {
+                forward += f64::from(*g) * f64::from(score);
+            }
+        }
+    }
+    let back = parser.backward(&input, &gradient);
+    let backward = dot(&back.logits, &logits) + table_dot(&back.tables, &parser.model.tables);
+    assert!((forward - backward).abs() < 1e-2, "{forward} {backward}");
+}
+
+#[test]
+fn rare_predicates_are_allowed_only_on_their_phrases_and_entities_share_a_label() {
+    let model = chart_parser(ChartSettings::default(), &["longest"]).model;
+    let longest = model.domain.predicate("longest").unwrap();
+    let on = |text: &str| {
+        let prepared = model.prepare(Utterance::new(text)).unwrap();
+        let is_longest = |leaf: &&Leaf| leaf.constant == longest;
+        let leaves = prepared.lattice.leaves().iter().filter(is_longest);
+        leaves.map(|leaf| (leaf.start, leaf.end)).collect::<Vec<_>>()
+    };
+    assert_eq!(on("rivers of great extent"), []);
+    assert_eq!(on("longest river"), [(0, 1)]);
+    let is_entity = |id| matches!(model.domain.constants()[id].kind, spanwise_lang::Kind::Entity(_));
+    let entity = |text: &str| {
+        let prepared = model.prepare(Utterance::new(text)).unwrap();
+        let leaf = prepared.lattice.leaves().iter().find(|leaf| is_entity(leaf.constant)).copied();
+        model.labels.of(leaf.unwrap().constant)
+    };
+    assert_eq!(entity("texas"), entity("ohio"));
+    assert_ne!(entity("texas"), entity("chicago"));
+}

@@ -1,0 +1,140 @@
+//! The model families, one folder each, and the list of them.
+//!
+//! To add a family: write a folder with its hyper-parameters ([`FamilySettings`]) and its model ([`Family`]), and add one
+//! line to each of the two lists below. Nothing else changes: training, parsing, saving and the command line go through
+//! the two traits.
+//!
+//! [`Family`]: crate::Family
+
+pub mod chart;
+pub mod paper;
+
+use crate::family::FamilySettings;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
+
+/// The hyper-parameters of a model: of which family it is, and that family's own settings.
+///
+/// In configurations and in `model.json` it is one table with the key `family`. Settings of other families in it are
+/// ignored, so that one flag (`--set model.family=paper`) is enough to compare families.
+///
+/// ```
+/// use spanwise_model::Settings;
+///
+/// let settings: Settings = serde_json::from_str(r#"{"family": "paper", "beam": 10, "joins": "span"}"#)?;
+/// let Settings::Paper(paper) = &settings else { panic!("another family") };
+/// assert_eq!(paper.beam, 10);
+/// assert_eq!(settings.family().name(), "paper");
+/// assert!(serde_json::from_str::<Settings>(r#"{"beams": 10}"#).is_err());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Debug)]
+pub enum Settings {
+    /// The chart parser: exact search over typed programs.
+    Chart(chart::ChartSettings),
+    /// The paper's parser: beam search over span categories.
+    Paper(paper::PaperSettings),
+}
+
+impl Settings {
+    /// The settings of the family with this name, all at their defaults. `exact` is an older name of `chart`.
+    #[must_use]
+    pub fn default_of(family: &str) -> Option<Self> {
+        Some(match family {
+            "chart" | "exact" => Self::Chart(chart::ChartSettings::default()),
+            "paper" => Self::Paper(paper::PaperSettings::default()),
+            _ => return None,
+        })
+    }
+
+    /// The names of all families.
+    pub const FAMILIES: &'static [&'static str] = &["chart", "paper"];
+
+    /// What the settings can do: check themselves, build and load a model.
+    #[must_use]
+    pub fn family(&self) -> &dyn FamilySettings {
+        match self {
+            Self::Chart(settings) => settings,
+            Self::Paper(settings) => settings,
+        }
+    }
+
+    fn read(&mut self, fields: Value) -> Result<(), serde_json::Error> {
+        match self {
+            Self::Chart(settings) => *settings = serde_json::from_value(fields)?,
+            Self::Paper(settings) => *settings = serde_json::from_value(fields)?,
+        }
+        Ok(())
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self::Chart(chart::ChartSettings::default())
+    }
+}
+
+impl Serialize for Settings {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = Map::from_iter([("family".to_owned(), self.family().name().into())]);
+        fields.extend(self.family().fields());
+        fields.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Settings {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut fields = Map::<String, Value>::deserialize(deserializer)?;
+        // `search` is how older configurations and models name the family.
+        let older = fields.remove("search");
+        let family = fields.remove("family").or(older).unwrap_or_else(|| "chart".into());
+        let unknown = || D::Error::unknown_variant(family.as_str().unwrap_or("?"), Self::FAMILIES);
+        let mut settings = family.as_str().and_then(Self::default_of).ok_or_else(unknown)?;
+        let own = settings.family().fields();
+        let of_another = |key: &String| {
+            let others = Self::FAMILIES.iter().filter_map(|name| Self::default_of(name));
+            !own.contains_key(key)
+                && others.into_iter().any(|other| other.family().fields().contains_key(key))
+        };
+        fields.retain(|key, _| !of_another(key));
+        settings.read(Value::Object(fields)).map_err(D::Error::custom)?;
+        Ok(settings)
+    }
+}
+
+/// How far apart the parts of a constituent may be, as settings write it.
+pub(crate) mod discontinuity {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use spanwise_chart::grammar::Discontinuity;
+
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    enum Written {
+        None,
+        Ternary,
+        Open,
+    }
+
+    pub(crate) fn serialize<S: Serializer>(value: &Discontinuity, to: S) -> Result<S::Ok, S::Error> {
+        match value {
+            Discontinuity::None => Written::None,
+            Discontinuity::Ternary => Written::Ternary,
+            Discontinuity::Open => Written::Open,
+        }
+        .serialize(to)
+    }
+
+    pub(crate) fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<Discontinuity, D::Error> {
+        Ok(match Written::deserialize(from)? {
+            Written::None => Discontinuity::None,
+            Written::Ternary => Discontinuity::Ternary,
+            Written::Open => Discontinuity::Open,
+        })
+    }
+}
+
+#[cfg(all(test, feature = "geo"))]
+mod gradient_tests;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,135 @@
+//! The parser of Herzig & Berant (2021) as published: beam search over span categories, scored span by span.
+
+mod objectives;
+mod scores;
+mod settings;
+
+pub use scores::PaperInput;
+pub use settings::{PaperSettings, TypeChecks};
+
+use crate::families::Settings;
+use crate::family::{Family, Parsed, Shard, ShardGradients};
+use crate::outcome::{Details, Parse};
+use crate::provenance::align;
+use crate::span_model::{self, LossTarget, SpanFamily, SpanGradient, SpanModel};
+use serde_json::Value;
+use spanwise_chart::lattice::ChartError;
+use spanwise_chart::paper::{PaperError, PaperOutcome, decode, log_prob};
+use spanwise_chart::spans::SpanPosterior;
+use spanwise_core::Utterance;
+use spanwise_nn::pretrained::EncoderConfig;
+use spanwise_nn::{Params, Pieces, Tokenizer};
+
+/// A model that parses with the paper's search.
+#[derive(Debug)]
+pub struct PaperParser {
+    pub(super) model: SpanModel,
+    pub(super) settings: PaperSettings,
+}
+
+impl PaperParser {
+    /// The best tree that the beam finds, as a parse.
+    fn search(&self, input: &PaperInput, logits: &[f32]) -> Result<Box<Parse>, String> {
+        let broken = |error: PaperError| format!("the scores are broken: {error}");
+        let scores = self.scores(input, logits).map_err(broken)?;
+        let mut terms = self.model.domain.new_terms();
+        match decode(&self.model.domain, &mut terms, &scores, self.settings.search()).map_err(broken)? {
+            PaperOutcome::Found { tree, program, score } => {
+                let utterance = input.prepared.utterance.clone();
+                let probability = log_prob(&scores, &tree).exp();
+                let provenance = align(&tree, &vec![probability; utterance.len()], |_, _| probability);
+                let parse = Parse::new(utterance, terms, program, probability, score);
+                Ok(Box::new(Parse { tree: Some(tree), provenance, ..parse }))
+            }
+            PaperOutcome::NoDerivation => Err("no tree over the words is a program".to_owned()),
+            PaperOutcome::BeamExhausted { width } => {
+                Err(format!("none of the {width} best trees is a program"))
+            }
+        }
+    }
+}
+
+impl Family for PaperParser {
+    fn settings(&self) -> Settings {
+        Settings::Paper(self.settings.clone())
+    }
+
+    fn tokenizer(&self) -> &Tokenizer {
+        &self.model.tokenizer
+    }
+
+    fn encoder(&self) -> &EncoderConfig {
+        self.model.network.encoder()
+    }
+
+    fn span_model(&self) -> Option<&SpanModel> {
+        Some(&self.model)
+    }
+
+    fn parse_batch(&self, utterances: Vec<Utterance>, details: Details, with_vectors: bool) -> Vec<Parsed> {
+        span_model::parse_batch(self, utterances, details, with_vectors)
+    }
+
+    fn word_vectors(&self, batch: &[&Pieces]) -> Vec<Vec<f32>> {
+        self.model.network.word_vectors(batch)
+    }
+
+    fn params(&self) -> &Params {
+        &self.model.network.params
+    }
+
+    fn params_mut(&mut self) -> &mut Params {
+        &mut self.model.network.params
+    }
+
+    fn refresh(&mut self) {
+        self.model.refresh();
+    }
+
+    fn frozen_outputs(&self, batch: &[&Pieces]) -> Option<Vec<Vec<f32>>> {
+        self.model.network.is_frozen_below().then(|| self.model.network.lower(batch))
+    }
+
+    fn gradients(&self, shard: &Shard<'_>) -> ShardGradients {
+        span_model::shard_gradients(self, shard)
+    }
+
+    fn state(&self) -> Value {
+        self.model.state()
+    }
+}
+
+impl SpanFamily for PaperParser {
+    type Input = PaperInput;
+
+    fn model(&self) -> &SpanModel {
+        &self.model
+    }
+
+    fn prepare(&self, utterance: Utterance) -> Result<PaperInput, ChartError> {
+        Ok(PaperInput::new(self.model.prepare(utterance)?))
+    }
+
+    fn parts(input: &PaperInput) -> (&Pieces, &[(u32, u32)]) {
+        (&input.prepared.pieces, &input.spans)
+    }
+
+    /// The beam search sums nothing, so there are no posteriors of spans.
+    fn decode(
+        &self,
+        input: &PaperInput,
+        logits: &[f32],
+        _details: Details,
+    ) -> (Result<Box<Parse>, String>, Vec<SpanPosterior>) {
+        (self.search(input, logits), Vec::new())
+    }
+
+    fn loss(
+        &self,
+        input: &PaperInput,
+        logits: &[f32],
+        target: &LossTarget<'_>,
+    ) -> Option<(f64, SpanGradient)> {
+        objectives::loss(self, input, logits, target)
+    }
+}

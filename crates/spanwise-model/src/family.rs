@@ -1,0 +1,297 @@
+//! The seam between models and everything that uses them: what a model family offers for parsing, training and saving.
+
+use crate::directory::ModelError;
+use crate::families::Settings;
+use crate::outcome::{Details, Parse};
+use crate::span_model::SpanModel;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use spanwise_chart::gold_tree::GoldTree;
+use spanwise_chart::spans::SpanPosterior;
+use spanwise_core::{Span, Utterance};
+use spanwise_lang::{ConstantId, Domain, TermId, Terms};
+use spanwise_nn::pretrained::{EncoderConfig, Weights};
+use spanwise_nn::{Gradients, Noise, Params, Pieces, Tokenizer};
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What training maximizes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Objective {
+    /// The probability of the gold program among all programs: a conditional random field.
+    #[default]
+    Crf,
+    /// The best tree of the gold program, found anew at every step.
+    HardEm,
+    /// The sum over all trees of the gold program under the per-span softmax.
+    Marginal,
+    /// The gold trees of the data, or those that programs and phrases give.
+    GoldTrees,
+}
+
+/// An utterance with its program: what training learns from.
+#[derive(Clone, Debug)]
+pub struct Pair {
+    /// The utterance.
+    pub utterance: Utterance,
+    /// The gold program.
+    pub program: TermId,
+    /// The leaves of the gold tree, where the data has one: which constant is aligned to which words.
+    pub leaves: Option<Vec<(Span, ConstantId)>>,
+}
+
+/// A pair as part of a batch.
+#[derive(Clone, Copy, Debug)]
+pub struct Task<'a> {
+    /// The pair.
+    pub pair: &'a Pair,
+    /// The output of the frozen layers for it, if it is cached.
+    pub lower: Option<&'a [f32]>,
+    /// The weight of its loss.
+    pub weight: f32,
+}
+
+/// One shard of a training batch. A batch is always cut into the same number of shards, so that results do not depend on
+/// the number of cores.
+#[derive(Clone, Copy, Debug)]
+pub struct Shard<'a> {
+    /// The store of all gold programs.
+    pub terms: &'a Terms,
+    /// The pairs.
+    pub tasks: &'a [Task<'a>],
+    /// What is maximized.
+    pub objective: Objective,
+    /// Dropout.
+    pub noise: Noise,
+    /// Factor of every loss: one over the size of the batch.
+    pub scale: f32,
+    /// Whether only the encoder is timed: one span is scored per utterance, the loss is the sum of its logits, and
+    /// nothing is decoded.
+    pub encoder_only: bool,
+}
+
+/// Loss and gradients of a shard.
+#[derive(Debug)]
+pub struct ShardGradients {
+    /// Gradients of all parameters.
+    pub gradients: Gradients,
+    /// The sum of the unweighted losses.
+    pub loss: f64,
+    /// How many pairs contributed; a search that finds no tree for a pair learns nothing from it.
+    pub n_learned: usize,
+    /// Where the time went.
+    pub time: StepTime,
+}
+
+/// Seconds that the parts of a training step took.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct StepTime {
+    /// Tokenization, lexicon matching and lattices.
+    pub prepare: f64,
+    /// The forward pass of the network.
+    pub forward: f64,
+    /// Charts: loss and gradient of the scores.
+    pub charts: f64,
+    /// The backward pass of the network.
+    pub backward: f64,
+}
+
+impl StepTime {
+    /// Adds a share of another time.
+    pub fn add_share(&mut self, other: &Self, n_shards: usize) {
+        let n = n_shards as f64;
+        self.prepare += other.prepare / n;
+        self.forward += other.forward / n;
+        self.charts += other.charts / n;
+        self.backward += other.backward / n;
+    }
+}
+
+/// What a family returns for one utterance, before calibration.
+#[derive(Debug)]
+pub struct Parsed {
+    /// The utterance.
+    pub utterance: Utterance,
+    /// The best program with uncalibrated probabilities, or why there is none.
+    pub parse: Result<Box<Parse>, String>,
+    /// The encoder's vector of every word, one after the other; empty where there is none.
+    pub word_vectors: Vec<f32>,
+    /// Posterior probabilities of spans, if they were requested and the family has them.
+    pub spans: Vec<SpanPosterior>,
+}
+
+/// A trained or trainable model of one family.
+///
+/// Object safe: training, evaluation, the server and the command line hold a `Box<dyn Family>` inside
+/// [`Model`](crate::Model) and know no family by name.
+pub trait Family: fmt::Debug + Send + Sync {
+    /// Its hyper-parameters.
+    fn settings(&self) -> Settings;
+
+    /// Its tokenizer.
+    fn tokenizer(&self) -> &Tokenizer;
+
+    /// The shape of its encoder.
+    fn encoder(&self) -> &EncoderConfig;
+
+    /// The grammar, labels and lattices behind its trees; `None` for a family without trees.
+    fn span_model(&self) -> Option<&SpanModel> {
+        None
+    }
+
+    /// Parses utterances; one result for each, in their order. Nothing of one utterance influences another.
+    ///
+    /// `with_vectors` asks for [`Parsed::word_vectors`], from the same pass through the network.
+    fn parse_batch(&self, utterances: Vec<Utterance>, details: Details, with_vectors: bool) -> Vec<Parsed>;
+
+    /// The encoder's vector of every word of each sequence.
+    fn word_vectors(&self, batch: &[&Pieces]) -> Vec<Vec<f32>>;
+
+    /// All parameters.
+    fn params(&self) -> &Params;
+
+    /// All parameters, to be changed; [`Family::refresh`] must follow.
+    fn params_mut(&mut self) -> &mut Params;
+
+    /// Recomputes what is derived from parameters.
+    fn refresh(&mut self);
+
+    /// The output of the frozen layers for each sequence, which training caches; `None` when nothing is frozen.
+    fn frozen_outputs(&self, batch: &[&Pieces]) -> Option<Vec<Vec<f32>>>;
+
+    /// Loss and gradients of one shard of a batch.
+    fn gradients(&self, shard: &Shard<'_>) -> ShardGradients;
+
+    /// The best tree of each pair's gold program under the current parameters, which recombination takes apart; `None`
+    /// where there is none. Families that do not recombine keep the default.
+    fn gold_trees(&self, terms: &mut Terms, tasks: &[Task<'_>]) -> Vec<Option<GoldTree>> {
+        let _ = terms;
+        vec![None; tasks.len()]
+    }
+
+    /// What `model.json` must hold besides settings, domain and files for [`FamilySettings::load`] to restore the model.
+    fn state(&self) -> Value;
+}
+
+/// The encoder of a new model.
+#[derive(Clone, Copy, Debug)]
+pub enum EncoderSource<'a> {
+    /// A directory with pretrained weights; so many of its lowest layers stay as they are.
+    Pretrained {
+        /// The directory.
+        directory: &'a Path,
+        /// Number of frozen layers.
+        frozen_layers: usize,
+    },
+    /// An encoder that is trained from random weights.
+    Compact {
+        /// Its shape.
+        shape: &'a Compact,
+        /// Share of activations that are dropped in training.
+        dropout: f32,
+    },
+}
+
+/// The shape of the encoder that is trained from random weights.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Compact {
+    /// Width.
+    pub hidden: usize,
+    /// Layers.
+    pub layers: usize,
+    /// Attention heads.
+    pub heads: usize,
+    /// Width inside a layer.
+    pub intermediate: usize,
+    /// Buckets for character n-grams; zero for words alone.
+    pub ngram_buckets: usize,
+    /// Words that occur less often in training are unknown words.
+    pub min_count: usize,
+}
+
+impl Default for Compact {
+    fn default() -> Self {
+        Self { hidden: 64, layers: 2, heads: 4, intermediate: 128, ngram_buckets: 4096, min_count: 1 }
+    }
+}
+
+/// What a new model is built from.
+#[derive(Clone, Debug)]
+pub struct Blueprint<'a> {
+    /// The domain.
+    pub domain: Arc<Domain>,
+    /// The store of the training programs.
+    pub terms: &'a Terms,
+    /// Training utterances with their programs.
+    pub pairs: &'a [(Utterance, TermId)],
+    /// The encoder.
+    pub encoder: EncoderSource<'a>,
+    /// Seed of the initial weights.
+    pub seed: u64,
+}
+
+/// What a model is restored from.
+#[derive(Debug)]
+pub struct Stored<'a> {
+    /// `model.json`, for messages.
+    pub path: &'a str,
+    /// The domain inside it.
+    pub domain: Arc<Domain>,
+    /// What [`Family::state`] returned when the model was saved.
+    pub state: Value,
+    /// The tokenizer.
+    pub tokenizer: Tokenizer,
+    /// All parameters.
+    pub weights: &'a mut Weights,
+}
+
+/// Why a model cannot be built.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct BuildError(pub String);
+
+/// The hyper-parameters of one family, and the ways to make a model from them.
+pub trait FamilySettings: fmt::Debug {
+    /// The name of the family.
+    fn name(&self) -> &'static str;
+
+    /// The objectives it can be trained with.
+    fn objectives(&self) -> &'static [Objective];
+
+    /// Whether it recombines training examples.
+    fn recombines(&self) -> bool {
+        false
+    }
+
+    /// Checks that the settings make sense together.
+    ///
+    /// # Errors
+    /// The first that does not, in words.
+    fn check(&self) -> Result<(), String>;
+
+    /// The settings as fields.
+    fn fields(&self) -> Map<String, Value>;
+
+    /// A model with fresh or pretrained weights.
+    ///
+    /// # Errors
+    /// An encoder that cannot be read.
+    fn build(&self, blueprint: Blueprint<'_>) -> Result<Box<dyn Family>, BuildError>;
+
+    /// A model from disk.
+    ///
+    /// # Errors
+    /// A state or weights that do not fit the domain.
+    fn load(&self, stored: Stored<'_>) -> Result<Box<dyn Family>, ModelError>;
+}
+
+/// The fields of settings that derive `Serialize`.
+pub(crate) fn fields(settings: &impl Serialize) -> Map<String, Value> {
+    match serde_json::to_value(settings) {
+        Ok(Value::Object(fields)) => fields,
+        _ => unreachable!("settings are structs"),
+    }
+}

@@ -1,0 +1,142 @@
+//! The result of parsing one utterance: programs as terms, and the tree as ids.
+
+use spanwise_chart::spans::SpanPosterior;
+use spanwise_chart::tree::SpanTree;
+use spanwise_core::{Span, Utterance};
+use spanwise_lang::{ConstantId, TermId, Terms};
+
+/// What is computed besides the best program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Details {
+    /// Other programs, at most this many.
+    pub alternatives: usize,
+    /// The constant that each word is aligned to, with its probability.
+    pub provenance: bool,
+    /// The posterior probability of every span of the chart.
+    pub chart: bool,
+}
+
+/// A program that was not chosen.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Alternative {
+    /// The program.
+    pub program: TermId,
+    /// Its calibrated probability, never above that of the chosen one.
+    pub probability: f64,
+    /// Its posterior among all programs.
+    pub posterior: f64,
+    /// The score of its best derivation.
+    pub score: f32,
+}
+
+/// What one word contributes to a parse.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Provenance {
+    /// The constant that the word is aligned to; `None` for a null word.
+    pub constant: Option<ConstantId>,
+    /// The words that are aligned to the constant together.
+    pub span: Span,
+    /// The marginal probability of this alignment over all derivations; for a null word, that it is aligned to nothing.
+    pub probability: f64,
+}
+
+/// The best program for an utterance. Programs are terms of `terms`.
+#[derive(Clone, Debug)]
+pub struct Parse {
+    /// The utterance.
+    pub utterance: Utterance,
+    /// The store of all programs here.
+    pub terms: Terms,
+    /// The program.
+    pub program: TermId,
+    /// The tree over the words that yields it; `None` for a model family without trees.
+    pub tree: Option<SpanTree>,
+    /// The sum of the tree's scores.
+    pub score: f32,
+    /// The probability that the program is right: calibrated, and lower where the utterance looks out-of-domain.
+    pub probability: f64,
+    /// The probability of the program among all programs; for the paper's search, that of the tree under the per-span
+    /// softmax.
+    pub posterior: f64,
+    /// The probability that the utterance is in the domain; 1 for a model without novelty detection.
+    pub in_domain: f64,
+    /// The unknown words, where the utterance is more likely out-of-domain than not.
+    pub unknown_words: Vec<u32>,
+    /// Other programs, the most probable first.
+    pub alternatives: Vec<Alternative>,
+    /// One entry per word, if requested.
+    pub provenance: Vec<Provenance>,
+    /// The spans of the chart with their posterior probabilities, if requested.
+    pub spans: Vec<SpanPosterior>,
+}
+
+impl Parse {
+    /// A parse of which nothing is known but its program.
+    #[must_use]
+    pub fn new(utterance: Utterance, terms: Terms, program: TermId, posterior: f64, score: f32) -> Self {
+        Self {
+            utterance,
+            terms,
+            program,
+            tree: None,
+            score,
+            probability: posterior,
+            posterior,
+            in_domain: 1.0,
+            unknown_words: Vec::new(),
+            alternatives: Vec::new(),
+            provenance: Vec::new(),
+            spans: Vec::new(),
+        }
+    }
+
+    /// The [`unknown_words`](Self::unknown_words) as they were written.
+    pub fn unknown(&self) -> impl Iterator<Item = &str> {
+        self.unknown_words.iter().map(|&at| self.utterance.slice(Span { start: at, end: at + 1 }))
+    }
+}
+
+/// The result of parsing one utterance. That there is no program is an outcome, not an error.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// A program was found.
+    Found(Box<Parse>),
+    /// No program was found.
+    Nothing {
+        /// The utterance.
+        utterance: Utterance,
+        /// The reason, in words.
+        reason: String,
+        /// The spans of the chart with their posterior probabilities, if requested.
+        spans: Vec<SpanPosterior>,
+    },
+}
+
+impl Outcome {
+    /// The parse, if there is one.
+    #[must_use]
+    pub fn parse(&self) -> Option<&Parse> {
+        match self {
+            Self::Found(parse) => Some(parse),
+            Self::Nothing { .. } => None,
+        }
+    }
+
+    /// The utterance.
+    #[must_use]
+    pub fn utterance(&self) -> &Utterance {
+        match self {
+            Self::Found(parse) => &parse.utterance,
+            Self::Nothing { utterance, .. } => utterance,
+        }
+    }
+
+    /// The spans of the chart with their posterior probabilities; empty unless they were requested.
+    #[must_use]
+    pub fn spans(&self) -> &[SpanPosterior] {
+        match self {
+            Self::Found(parse) => &parse.spans,
+            Self::Nothing { spans, .. } => spans,
+        }
+    }
+}

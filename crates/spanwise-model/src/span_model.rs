@@ -1,0 +1,425 @@
+//! What families that score spans share: grammar, labels, lattices, network, and the way of a batch through them.
+//!
+//! [`SpanModel`] holds the parts. [`SpanFamily`] is what differs between such families; [`parse_batch`] and
+//! [`shard_gradients`] are the two passes over it, written once: prepare, score with the network, then decode or compute
+//! the loss.
+
+mod lexicon;
+mod tables;
+
+pub use lexicon::{LexiconUse, PHRASE_WEIGHTS};
+pub use tables::{SpanGradient, Tables};
+
+use crate::directory::ModelError;
+use crate::family::{
+    Blueprint, BuildError, EncoderSource, Objective, Pair, Parsed, Shard, ShardGradients, StepTime, Stored,
+    Task,
+};
+use crate::labels::Labels;
+use crate::outcome::{Details, Parse};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use spanwise_chart::candidates::Candidates;
+use spanwise_chart::grammar::{Grammar, N_USAGES, Options};
+use spanwise_chart::lattice::{ChartError, Lattice, Leaf};
+use spanwise_chart::spans::SpanPosterior;
+use spanwise_core::Utterance;
+use spanwise_lang::{Domain, Terms};
+use spanwise_nn::pretrained::{Activation, Architecture, EncoderConfig, Pretrained, Weights, WeightsError};
+use spanwise_nn::tokenizer::WordTable;
+use spanwise_nn::{Group, HeadConfig, Item, Logits, Network, ParamId, Pieces, Tokenizer};
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Longest utterance of the compact encoder, with its ends.
+const COMPACT_POSITIONS: usize = 5_002;
+
+/// What a [`SpanModel`] is made from, besides weights.
+pub(crate) struct Spec {
+    /// What the grammar allows.
+    pub(crate) options: Options,
+    /// Which constants are allowed on which words.
+    pub(crate) candidates: Candidates,
+    /// Which lexicon matches count.
+    pub(crate) lexicon: LexiconUse,
+    /// Width of the span scorer's hidden layer.
+    pub(crate) hidden: usize,
+    /// Columns of logits besides those of labels.
+    pub(crate) n_extra: usize,
+}
+
+/// A domain with everything that scores spans of words for its constants.
+#[derive(Debug)]
+pub struct SpanModel {
+    /// The domain.
+    pub domain: Arc<Domain>,
+    /// The grammar of the domain.
+    pub grammar: Grammar,
+    /// Which constants are allowed on which words.
+    pub candidates: Candidates,
+    /// The labels that the network scores.
+    pub labels: Labels,
+    /// Words to word-pieces.
+    pub tokenizer: Tokenizer,
+    /// Encoder and span scorer.
+    pub network: Network,
+    /// The trainable scores that are read from tables, as the parameters of the network hold them.
+    pub tables: Tables,
+    lexicon: LexiconUse,
+    table_ids: [ParamId; 3],
+}
+
+/// An utterance with its lattice: every constant that is allowed on every span of words.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    /// The utterance.
+    pub utterance: Utterance,
+    /// Its word-pieces.
+    pub pieces: Pieces,
+    /// The constants that are allowed on its words.
+    pub lattice: Lattice,
+    /// For each leaf of the lattice, the weight of its lexicon match; zero without one.
+    pub phrases: Vec<f32>,
+}
+
+/// The part of `model.json` that restores a [`SpanModel`].
+#[derive(Serialize, Deserialize)]
+struct State {
+    encoder: EncoderConfig,
+    head: HeadConfig,
+    labels: Vec<String>,
+    rare: Vec<String>,
+    n_rules: usize,
+}
+
+impl SpanModel {
+    /// Puts a model together; the tables are added to the parameters of the network.
+    pub(crate) fn new(
+        domain: Arc<Domain>,
+        spec: Spec,
+        labels: Labels,
+        tokenizer: Tokenizer,
+        mut network: Network,
+    ) -> Self {
+        let grammar = Grammar::new(&domain, spec.options);
+        let tables = Tables::initial(labels.len() * N_USAGES, grammar.n_rules());
+        let mut add =
+            |name: &str, shape: &[usize], values| network.params.add(name, shape, Group::Table, values);
+        let table_ids = [
+            add("tables.usages", &[labels.len(), N_USAGES], tables.usages.clone()),
+            add("tables.rules", &[grammar.n_rules()], tables.rules.clone()),
+            add("tables.weights", &[2], vec![tables.lexicon, tables.rare]),
+        ];
+        let Spec { candidates, lexicon, .. } = spec;
+        Self { domain, grammar, candidates, labels, tokenizer, network, tables, lexicon, table_ids }
+    }
+
+    /// A model with fresh or pretrained weights. Predicates in fewer than `rare_below` programs become rare labels.
+    ///
+    /// # Errors
+    /// An encoder that cannot be read.
+    pub(crate) fn build(spec: Spec, blueprint: Blueprint<'_>, rare_below: usize) -> Result<Self, BuildError> {
+        let Blueprint { domain, terms, pairs, encoder, seed } = blueprint;
+        let mut labels = Labels::new(&domain);
+        labels.mark_rare(&domain, terms, pairs.iter().map(|(_, program)| program), rare_below);
+        let head = HeadConfig { hidden: spec.hidden, n_labels: labels.len() + spec.n_extra };
+        let (tokenizer, network) = match encoder {
+            EncoderSource::Pretrained { directory, frozen_layers } => {
+                let Pretrained { config, mut weights, tokenizer } =
+                    Pretrained::open(directory).map_err(|error| BuildError(error.to_string()))?;
+                let network = Network::pretrained(config, &mut weights, head, frozen_layers, seed)
+                    .map_err(|error| BuildError(error.to_string()))?;
+                (tokenizer, network)
+            }
+            EncoderSource::Compact { shape, dropout } => {
+                let words = WordTable::from_utterances(pairs.iter().map(|(text, _)| text), shape.min_count);
+                let tokenizer = Tokenizer::Words(words.with_buckets(shape.ngram_buckets as u32));
+                let config = EncoderConfig {
+                    architecture: Architecture::Compact,
+                    vocab_size: tokenizer.vocab_size(),
+                    hidden: shape.hidden,
+                    layers: shape.layers,
+                    heads: shape.heads,
+                    intermediate: shape.intermediate,
+                    max_positions: COMPACT_POSITIONS,
+                    type_vocab: 0,
+                    layer_norm_eps: 1e-5,
+                    dropout: f64::from(dropout),
+                    position_offset: 0,
+                    relative_buckets: 32,
+                    activation: Activation::Gelu,
+                };
+                let network = Network::from_scratch(config, tokenizer.n_buckets(), head, seed)
+                    .map_err(|error| BuildError(error.to_string()))?;
+                (tokenizer, network)
+            }
+        };
+        Ok(Self::new(domain, spec, labels, tokenizer, network))
+    }
+
+    /// A model from disk.
+    ///
+    /// # Errors
+    /// A state or weights that do not fit the domain.
+    pub(crate) fn load(spec: Spec, stored: Stored<'_>) -> Result<Self, ModelError> {
+        let Stored { path, domain, state, tokenizer, weights } = stored;
+        let damaged = |reason: String| ModelError::Damaged { path: path.to_owned(), reason };
+        let changed = |reason: String| ModelError::Changed { path: path.to_owned(), reason };
+        let state: State = serde_json::from_value(state).map_err(|error| damaged(error.to_string()))?;
+        state.encoder.check(path).map_err(|error| damaged(error.to_string()))?;
+        let mut labels = Labels::new(&domain);
+        if labels.names() != state.labels {
+            let mut both = state.labels.iter().zip(labels.names()).filter(|(was, is)| was != is);
+            let first = both.next().map(|(was, is)| format!("`{was}` is now `{is}`"));
+            let sizes = || format!("there were {}, there are {}", state.labels.len(), labels.len());
+            return Err(changed(first.unwrap_or_else(sizes)));
+        }
+        labels.set_rare(&state.rare);
+        if state.head != (HeadConfig { hidden: spec.hidden, n_labels: labels.len() + spec.n_extra }) {
+            return Err(changed("the span scorer has another size".to_owned()));
+        }
+        if tokenizer.vocab_size() > state.encoder.vocab_size {
+            return Err(damaged("the tokenizer has more word-pieces than the encoder".to_owned()));
+        }
+        let network = Network::empty(state.encoder, tokenizer.n_buckets(), state.head)?;
+        let mut model = Self::new(domain, spec, labels, tokenizer, network);
+        let (was, is) = (state.n_rules, model.grammar.n_rules());
+        if was != is {
+            return Err(changed(format!("the grammar had {was} rules, now it has {is}")));
+        }
+        model.read_weights(weights)?;
+        Ok(model)
+    }
+
+    fn read_weights(&mut self, weights: &mut Weights) -> Result<(), WeightsError> {
+        let shapes: Vec<_> = self
+            .network
+            .params
+            .shapes()
+            .map(|(id, name, shape, _)| (id, name.to_owned(), shape.to_vec()))
+            .collect();
+        for (id, name, shape) in shapes {
+            let values = weights.take(&name, &shape)?;
+            self.network.params.set(id, values);
+        }
+        self.refresh();
+        Ok(())
+    }
+
+    /// The part of `model.json` that [`SpanModel::load`] reads.
+    pub(crate) fn state(&self) -> Value {
+        let state = State {
+            encoder: self.network.encoder().clone(),
+            head: self.network.head(),
+            labels: self.labels.names().to_vec(),
+            rare: self.labels.rare_names().map(str::to_owned).collect(),
+            n_rules: self.grammar.n_rules(),
+        };
+        serde_json::to_value(state).unwrap_or_else(|_| unreachable!("names and numbers are JSON"))
+    }
+
+    /// Reads the tables from the parameters, after these changed.
+    pub(crate) fn refresh(&mut self) {
+        let [usages, rules, weights] = self.table_ids.map(|id| self.network.params.values(id));
+        self.tables = Tables { usages, rules, lexicon: weights[0], rare: weights[1] };
+    }
+
+    /// Makes the lattice of an utterance. Rare predicates are kept only where the lexicon matches.
+    ///
+    /// # Errors
+    /// An utterance that is too long for a chart.
+    pub fn prepare(&self, utterance: Utterance) -> Result<Prepared, ChartError> {
+        let lattice = self.candidates.lattice(&self.domain, &utterance)?;
+        let matches = self.lexicon.matches(&self.domain, &utterance);
+        // Without a phrase, a rare predicate would become a wildcard for unknown words.
+        let is_kept =
+            |leaf: &Leaf| !self.labels.is_rare(self.labels.of(leaf.constant)) || matches.weight(leaf) > 0.0;
+        let kept: Vec<Leaf> = lattice.leaves().iter().copied().filter(is_kept).collect();
+        let lattice =
+            if kept.len() == lattice.leaves().len() { lattice } else { Lattice::new(utterance.len(), kept)? };
+        let phrases = lattice.leaves().iter().map(|leaf| matches.weight(leaf)).collect();
+        let pieces = self.tokenizer.encode(&utterance);
+        Ok(Prepared { utterance, pieces, lattice, phrases })
+    }
+}
+
+/// What differs between families that score spans.
+pub(crate) trait SpanFamily: Sync {
+    /// An utterance ready for the network.
+    type Input: Send;
+
+    fn model(&self) -> &SpanModel;
+
+    /// Makes an utterance ready for the network.
+    ///
+    /// # Errors
+    /// An utterance that is too long for a chart.
+    fn prepare(&self, utterance: Utterance) -> Result<Self::Input, ChartError>;
+
+    /// The word-pieces of an input, and the spans that the network scores.
+    fn parts(input: &Self::Input) -> (&Pieces, &[(u32, u32)]);
+
+    /// Why an input cannot be parsed, if that is clear before it is scored.
+    fn refusal(&self, _input: &Self::Input) -> Option<String> {
+        None
+    }
+
+    /// The best program, and posteriors of spans if they are requested.
+    fn decode(
+        &self,
+        input: &Self::Input,
+        logits: &[f32],
+        details: Details,
+    ) -> (Result<Box<Parse>, String>, Vec<SpanPosterior>);
+
+    /// Loss and gradient of one pair; `None` when nothing can be learned from it. `terms` holds the gold programs.
+    fn loss(
+        &self,
+        input: &Self::Input,
+        logits: &[f32],
+        target: &LossTarget<'_>,
+    ) -> Option<(f64, SpanGradient)>;
+}
+
+/// What a loss is computed against.
+pub(crate) struct LossTarget<'a> {
+    pub(crate) objective: Objective,
+    pub(crate) pair: &'a Pair,
+    pub(crate) terms: &'a Terms,
+}
+
+/// Parses utterances: prepare, score all of them in one pass of the network, decode each.
+pub(crate) fn parse_batch<F: SpanFamily>(
+    family: &F,
+    utterances: Vec<Utterance>,
+    details: Details,
+    with_vectors: bool,
+) -> Vec<Parsed> {
+    let prepared: Vec<(Utterance, Result<F::Input, String>)> = utterances
+        .into_iter()
+        .map(|utterance| (utterance.clone(), prepare_checked(family, utterance)))
+        .collect();
+    let items: Vec<Item<'_>> = prepared
+        .iter()
+        .filter_map(|(_, input)| input.as_ref().ok())
+        .map(F::parts)
+        .map(|(pieces, spans)| Item { pieces, lower: None, spans })
+        .collect();
+    let network = &family.model().network;
+    let (logits, vectors) = if with_vectors {
+        network.logits_and_words(&items)
+    } else {
+        (network.logits(&items), vec![Vec::new(); items.len()])
+    };
+    let mut scored = vectors.into_iter().enumerate();
+    let decode = |(utterance, input): (Utterance, Result<F::Input, String>)| match input {
+        Err(reason) => Parsed { utterance, parse: Err(reason), word_vectors: Vec::new(), spans: Vec::new() },
+        Ok(input) => {
+            let (item, word_vectors) = scored.next().unwrap_or_default();
+            let (parse, spans) = family.decode(&input, logits.of(item), details);
+            Parsed { utterance, parse, word_vectors, spans }
+        }
+    };
+    prepared.into_iter().map(decode).collect()
+}
+
+fn prepare_checked<F: SpanFamily>(family: &F, utterance: Utterance) -> Result<F::Input, String> {
+    if utterance.is_empty() {
+        return Err("the utterance has no words".to_owned());
+    }
+    let input = family.prepare(utterance).map_err(|error| format!("the utterance is too long: {error}"))?;
+    if let Some(reason) = family.refusal(&input) {
+        return Err(reason);
+    }
+    let (n, limit) = (F::parts(&input).0.ids.len(), family.model().network.encoder().max_pieces());
+    if n > limit {
+        return Err(format!("the utterance has {n} word-pieces, the encoder takes at most {limit}"));
+    }
+    Ok(input)
+}
+
+/// Loss and gradients of a shard: prepare, forward pass, charts, backward pass.
+pub(crate) fn shard_gradients<F: SpanFamily>(family: &F, shard: &Shard<'_>) -> ShardGradients {
+    let started = Instant::now();
+    let model = family.model();
+    // Pairs that are too long for a chart were left out before.
+    let inputs: Vec<(Task<'_>, F::Input)> = shard
+        .tasks
+        .iter()
+        .filter_map(|task| Some((*task, family.prepare(task.pair.utterance.clone()).ok()?)))
+        .collect();
+    let lower = lower(&model.network, inputs.iter().map(|(task, input)| (task.lower, F::parts(input).0)));
+    let items: Vec<Item<'_>> = inputs
+        .iter()
+        .zip(&lower)
+        .map(|((_, input), lower)| {
+            let (pieces, spans) = F::parts(input);
+            let spans = if shard.encoder_only { &[(0, 1)] } else { spans };
+            Item { pieces, lower: lower.as_deref(), spans }
+        })
+        .collect();
+    let prepared = Instant::now();
+    let (gradients, (mut sums, begun, ended)) = model.network.gradients(&items, shard.noise, |logits| {
+        let begun = Instant::now();
+        let (gradients, sums) = logit_gradients(family, shard, &inputs, logits);
+        (gradients, (sums, begun, Instant::now()))
+    });
+    let time = StepTime {
+        prepare: (prepared - started).as_secs_f64(),
+        forward: (begun - prepared).as_secs_f64(),
+        charts: (ended - begun).as_secs_f64(),
+        backward: ended.elapsed().as_secs_f64(),
+    };
+    sums.gradients = gradients;
+    model.place(sums.tables, &mut sums.gradients);
+    ShardGradients { gradients: sums.gradients, loss: sums.loss, n_learned: sums.n_learned, time }
+}
+
+/// What is summed up over the pairs of a shard.
+#[derive(Default)]
+struct Sums {
+    gradients: spanwise_nn::Gradients,
+    tables: Tables,
+    loss: f64,
+    n_learned: usize,
+}
+
+/// The gradient of the logits of each pair, and sums over all pairs.
+fn logit_gradients<F: SpanFamily>(
+    family: &F,
+    shard: &Shard<'_>,
+    inputs: &[(Task<'_>, F::Input)],
+    logits: &Logits,
+) -> (Vec<Vec<f32>>, Sums) {
+    let mut gradients = logits.zeros();
+    let mut sums = Sums { tables: family.model().tables.zeros(), ..Sums::default() };
+    if shard.encoder_only {
+        gradients.iter_mut().flatten().for_each(|gradient| *gradient = shard.scale);
+        return (gradients, sums);
+    }
+    for (at, (task, input)) in inputs.iter().enumerate() {
+        let target = LossTarget { objective: shard.objective, pair: task.pair, terms: shard.terms };
+        let Some((loss, mut gradient)) = family.loss(input, logits.of(at), &target) else { continue };
+        gradient.scale(shard.scale * task.weight);
+        sums.tables.add(&gradient.tables);
+        gradients[at] = gradient.logits;
+        sums.loss += loss;
+        sums.n_learned += 1;
+    }
+    (gradients, sums)
+}
+
+/// The output of the frozen layers for each input: cached, or computed now in one pass; `None` when nothing is frozen.
+pub(crate) fn lower<'a>(
+    network: &Network,
+    inputs: impl Iterator<Item = (Option<&'a [f32]>, &'a Pieces)> + Clone,
+) -> Vec<Option<Cow<'a, [f32]>>> {
+    if !network.is_frozen_below() {
+        return inputs.map(|(cached, _)| cached.map(Cow::Borrowed)).collect();
+    }
+    let missing: Vec<&Pieces> =
+        inputs.clone().filter(|(cached, _)| cached.is_none()).map(|(_, pieces)| pieces).collect();
+    let mut computed = network.lower(&missing).into_iter();
+    inputs.map(|(cached, _)| cached.map(Cow::Borrowed).or_else(|| computed.next().map(Cow::Owned))).collect()
+}
