@@ -116,53 +116,6 @@ impl SpanTree {
     }
 }
 
-impl SpanTree {
-    /// The tree as one JSON object: `span`, `words`, `category` (`join`, `null`, `constant` or `implicit`), `constant`,
-    /// `program`, `type`, and `children` of the same shape. `null` for an empty tree.
-    #[must_use]
-    pub fn to_json(&self, domain: &Domain, terms: &Terms, utterance: &Utterance) -> String {
-        let text = |text: Option<&str>| text.map_or_else(|| "null".to_owned(), quoted);
-        let mut written: Vec<String> = Vec::with_capacity(self.nodes.len());
-        for node in &self.nodes {
-            let (category, constant) = match node.category {
-                Category::Join => ("join", None),
-                Category::Null => ("null", None),
-                Category::Constant(id) => ("constant", Some(domain.constants()[id].name.as_str())),
-                Category::Implicit(id) => ("implicit", Some(domain.constants()[id].name.as_str())),
-            };
-            let program = node.program.map(|program| terms.display(program).to_string());
-            let children: Vec<String> =
-                node.children.iter().map(|&child| std::mem::take(&mut written[child])).collect();
-            written.push(format!(
-                r#"{{"span":[{},{}],"words":{},"category":"{category}","constant":{},"program":{},"type":{},"children":[{}]}}"#,
-                node.span.start,
-                node.span.end,
-                quoted(utterance.slice(node.span)),
-                text(constant),
-                text(program.as_deref()),
-                text(node.type_text(domain).as_deref()),
-                children.join(",")
-            ));
-        }
-        written.pop().unwrap_or_else(|| "null".to_owned())
-    }
-}
-
-/// A JSON string.
-fn quoted(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
-    for ch in text.chars() {
-        match ch {
-            '"' | '\\' => out.extend(['\\', ch]),
-            _ if ch.is_control() => out += &format!("\\u{:04x}", ch as u32),
-            _ => out.push(ch),
-        }
-    }
-    out.push('"');
-    out
-}
-
 impl Category {
     /// The name of a category: `join`, `-` for null, or that of the constant (in brackets if it is implicit).
     #[must_use]
@@ -173,47 +126,5 @@ impl Category {
             Self::Constant(id) => domain.constants()[id].name.as_str().into(),
             Self::Implicit(id) => format!("[{}]", domain.constants()[id].name).into(),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn json_is_valid_whatever_the_words_are() {
-        for text in ["plain", "a \"quote\" and a \\ slash", "tab\there\u{1}", "é 😀", ""] {
-            let parsed: serde_json::Value = serde_json::from_str(&quoted(text)).unwrap();
-            assert_eq!(parsed, text);
-        }
-    }
-
-    #[test]
-    fn json_of_a_tree_nests_like_the_tree() {
-        let domain = spanwise_domains::load::load("scan").unwrap();
-        let mut terms = domain.new_terms();
-        let program = terms.parse("i_walk(i_left)").unwrap();
-        let leaf = |at: u32, name: &str| TreeNode {
-            span: Span::new(at, at + 1),
-            category: Category::Constant(domain.predicate(name).unwrap()),
-            children: Vec::new(),
-            program: None,
-            state: None,
-        };
-        let join = TreeNode {
-            span: Span::new(0, 2),
-            category: Category::Join,
-            children: vec![0, 1],
-            program: Some(program),
-            state: None,
-        };
-        let tree = SpanTree { nodes: vec![leaf(0, "i_walk"), leaf(1, "i_left"), join] };
-        let json: serde_json::Value =
-            serde_json::from_str(&tree.to_json(&domain, &terms, &Utterance::new("walk left"))).unwrap();
-        assert_eq!(json["program"], "i_walk(i_left)");
-        assert_eq!(json["children"][1]["constant"], "i_left");
-        assert_eq!(json["children"][1]["words"], "left");
-        assert_eq!(json["children"][0]["type"], serde_json::Value::Null);
-        assert_eq!(SpanTree::default().to_json(&domain, &terms, &Utterance::new("")), "null");
     }
 }

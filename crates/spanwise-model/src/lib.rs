@@ -12,6 +12,7 @@ mod model;
 mod outcome;
 mod parser;
 mod provenance;
+mod reading;
 pub mod span_model;
 
 pub use confidence::Confidence;
@@ -25,4 +26,5 @@ pub use labels::Labels;
 pub use model::Model;
 pub use outcome::{Alternative, Details, Outcome, Parse, Provenance};
 pub use parser::Parser;
+pub use reading::{Question, plain_tree};
 pub use span_model::{LexiconUse, SpanModel};

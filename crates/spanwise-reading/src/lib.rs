@@ -1,7 +1,8 @@
-//! What a parser makes of one utterance, as one serialisable type.
+//! What a parser makes of one utterance, as one serialisable type: the [`Reading`].
 //!
-//! A [`Reading`] is plain data: texts, numbers and a tree. The terminal, `--json`, HTTP, the page and the pictures
-//! render it and nothing else. The model crate makes it; this crate knows neither models nor domains.
+//! A reading is plain data: texts, numbers and a tree. `spanwise_model::Parser::read` makes it; the terminal, `--json`,
+//! HTTP, the web page and the pictures all render it. This crate depends on no model, domain or tensor library, so that
+//! clients can use it to read replies.
 
 mod answer;
 mod tree;
@@ -13,8 +14,28 @@ use serde::{Deserialize, Serialize};
 
 /// What a parser makes of one utterance.
 ///
-/// `program` and `tree` are optional: a model without trees has none, and neither has an answer that was withheld or an
-/// utterance that nothing was found for. `reason` then says why.
+/// `program` and `tree` are optional. A model without trees gives none. Neither is there for an utterance that no
+/// program was found for, nor for an answer that was withheld (selective prediction); `reason` then says why, and
+/// `guess` holds the program that was withheld. Fields that are absent are `null` in JSON, apart from those that are
+/// marked as left out.
+///
+/// ```
+/// use spanwise_reading::{Answer, Reading};
+///
+/// let reading: Reading = serde_json::from_str(
+///     r#"{"utterance": "how many states are there", "program": "answer(count(state(all)))",
+///         "answer": [50], "denotation": "[50]", "probability": 0.97}"#,
+/// )?;
+/// assert_eq!(reading.answer, Some(Answer::List(vec![Answer::from(50u64)])));
+/// assert!(reading.tree.is_none() && reading.reason.is_none());
+///
+/// let withheld: Reading = serde_json::from_str(
+///     r#"{"utterance": "how do i boil an egg", "reason": "unsure: probability 0.02 is below 0.5",
+///         "guess": {"program": "answer(state(all))", "probability": 0.02, "posterior": 0.4}}"#,
+/// )?;
+/// assert!(withheld.program.is_none() && withheld.answer.is_none());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Reading {
@@ -24,39 +45,42 @@ pub struct Reading {
     pub program: Option<String>,
     /// The program broken into lines.
     pub lines: Option<String>,
-    /// What the program evaluates to, as a typed value.
+    /// What the program evaluates to, as a typed value; null for a model without an executor.
     pub answer: Option<Answer>,
     /// The same as text, in the notation of the domain's executor.
     pub denotation: Option<String>,
-    /// The calibrated probability that the program is right.
+    /// The calibrated probability that the program is right: `posterior` after Platt scaling, times `in_domain`.
     pub probability: Option<f64>,
     /// The probability of the program among all programs for this utterance.
     pub posterior: Option<f64>,
     /// The probability that the utterance is in the domain.
     pub in_domain: Option<f64>,
-    /// The score of the best derivation.
+    /// The score of the Viterbi derivation.
     pub score: Option<f32>,
-    /// The tree over the words that gives the program.
+    /// The tree over the words that yields the program.
     pub tree: Option<Tree>,
     /// Other programs, the most probable first.
+    #[serde(default)]
     pub alternatives: Vec<Alternative>,
-    /// Every word with what it is aligned to.
+    /// Every word with the constant that it is aligned to.
+    #[serde(default)]
     pub tokens: Vec<Token>,
     /// The words that the model knows nothing about, where the utterance looks out-of-domain.
+    #[serde(default)]
     pub unknown_words: Vec<String>,
-    /// The spans of the chart with their posterior probabilities, if they were asked for.
+    /// The spans of the chart with their posterior probabilities; left out unless requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chart: Option<Vec<ChartSpan>>,
-    /// Why there is no program.
+    /// Why there is no program; left out where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The best program where it was withheld because it is not probable enough.
+    /// The most probable program, where it was withheld because its probability is too low; otherwise left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub guess: Option<Guess>,
-    /// Why the program has no answer.
+    /// Why the program could not be evaluated; otherwise left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What there is to say about the answer.
+    /// A remark of the executor on the answer, such as why it is empty; otherwise left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
@@ -83,11 +107,11 @@ pub struct Alternative {
     pub probability: f64,
     /// Its probability among all programs for this utterance.
     pub posterior: f64,
-    /// The score of its best derivation.
+    /// The score of its Viterbi derivation.
     pub score: f32,
     /// What it evaluates to, as a typed value.
     pub answer: Option<Answer>,
-    /// The same as text.
+    /// The same as text, in the notation of the domain's executor.
     pub denotation: Option<String>,
 }
 
@@ -101,7 +125,7 @@ pub struct Token {
     pub start: usize,
     /// One past its last character.
     pub end: usize,
-    /// The constant that the word is aligned to; `None` for a word without meaning.
+    /// The constant that the word is aligned to; `None` for a null word.
     pub constant: Option<String>,
     /// The words that are aligned to the constant together; `None` where there is no program.
     pub span: Option<[u32; 2]>,
@@ -117,8 +141,11 @@ pub struct Token {
 pub struct ChartSpan {
     /// First word and one past the last.
     pub span: [u32; 2],
-    /// The constant on exactly these words; `None` where parts join.
+    /// The constant that exactly these words are aligned to; `None` for a join over them.
     pub constant: Option<String>,
-    /// The probability over all derivations.
+    /// The share of all derivations, weighted by their scores, that contain the span.
     pub probability: f64,
 }
+
+#[cfg(test)]
+mod tests;

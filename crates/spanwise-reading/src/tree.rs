@@ -1,8 +1,9 @@
 //! Span trees as plain data.
 
-use serde::ser::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::value::{RawValue, to_raw_value};
+mod json;
+mod outline;
+
+use serde::{Deserialize, Serialize};
 
 /// What a node of a tree is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
@@ -11,11 +12,11 @@ use serde_json::value::{RawValue, to_raw_value};
 pub enum NodeKind {
     /// A constant that words are aligned to.
     Constant,
-    /// Children that compose.
+    /// Children that compose: two neighbors, or three of which the outer two compose first.
     Join,
     /// A constant that no word is aligned to, inserted above its only child.
     Implicit,
-    /// Words without meaning.
+    /// Words that are aligned to nothing.
     Null,
 }
 
@@ -26,129 +27,72 @@ pub struct TreeNode {
     pub span: [u32; 2],
     /// The words it covers.
     pub words: String,
-    /// What it is.
+    /// What it is; the field `category` in JSON.
     pub kind: NodeKind,
     /// Its constant, for `constant` and `implicit`.
     pub constant: Option<String>,
-    /// Its sub-program with `_` for what is still missing; `None` for words without meaning.
+    /// Its sub-program with `_` for what is still missing; `None` for null words.
     pub program: Option<String>,
-    /// Its type, or the types that it still takes and then yields.
+    /// Its type, or the types that it still takes and then yields: `State`, `River -> State`.
     pub r#type: Option<String>,
-    /// The probability of the node, where it is known.
+    /// The probability of the node, where it is known: of the whole program at the root, of the alignment at a constant.
     pub probability: Option<f64>,
-    /// Its children from left to right, as numbers of nodes.
+    /// Its children from left to right, as indices into [`Tree::nodes`].
     pub children: Vec<usize>,
 }
 
-/// A tree over the words of an utterance; children come before their parents, the root is the last node.
+/// A tree over the words of an utterance, as a list of nodes in post-order: children come before their parents, from
+/// left to right, and the root is the last node.
 ///
-/// As JSON, nodes nest: every node holds its `children`.
+/// As JSON, nodes nest: the tree is its root, and every node holds its `children`. A tree is as deep as its utterance
+/// is long, so nothing here recurses.
+///
+/// ```
+/// use spanwise_reading::{NodeKind, Tree};
+///
+/// let tree: Tree = serde_json::from_str(
+///     r#"{"span": [0, 2], "words": "walk left", "category": "join", "constant": null,
+///         "program": "i_walk(i_left)", "type": "Action", "probability": 0.98, "children": [
+///         {"span": [0, 1], "words": "walk", "category": "constant", "constant": "i_walk",
+///          "program": "i_walk(_)", "type": "Direction -> Action", "children": []},
+///         {"span": [1, 2], "words": "left", "category": "constant", "constant": "i_left",
+///          "program": "i_left", "type": "Direction", "children": []}]}"#,
+/// )?;
+/// assert_eq!(tree.nodes.len(), 3);
+/// let root = tree.root().expect("it has nodes");
+/// assert_eq!((root.kind, &root.children[..]), (NodeKind::Join, &[0, 1][..]));
+/// assert_eq!(
+///     tree.outline(),
+///     "0..2         join    i_walk(i_left)  Action\n  \
+///        0..1 walk  i_walk  i_walk(_)       Direction -> Action\n  \
+///        1..2 left  i_left  i_left          Direction\n"
+/// );
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Tree {
-    /// The nodes.
+    /// The nodes in post-order.
     pub nodes: Vec<TreeNode>,
 }
 
-/// A node as JSON has it; `C` is a child.
-#[derive(Serialize, Deserialize)]
-struct Nested<C> {
-    span: [u32; 2],
-    words: String,
-    category: NodeKind,
-    constant: Option<String>,
-    program: Option<String>,
-    r#type: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    probability: Option<f64>,
-    children: Vec<C>,
-}
-
-/// A node read from JSON, with its children.
-#[derive(Deserialize)]
-#[serde(transparent)]
-struct NestedNode(Nested<NestedNode>);
-
-impl Serialize for Tree {
-    /// Writes children before their parents, as text: a tree is as deep as its utterance is long, too deep for recursion.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut written: Vec<Option<Box<RawValue>>> = Vec::with_capacity(self.nodes.len());
-        for node in &self.nodes {
-            let nested = Nested {
-                span: node.span,
-                words: node.words.clone(),
-                category: node.kind,
-                constant: node.constant.clone(),
-                program: node.program.clone(),
-                r#type: node.r#type.clone(),
-                probability: node.probability,
-                children: node.children.iter().filter_map(|&child| written[child].take()).collect(),
-            };
-            written.push(Some(to_raw_value(&nested).map_err(S::Error::custom)?));
-        }
-        written.pop().flatten().serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Tree {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut tree = Self::default();
-        if let Some(root) = Option::<NestedNode>::deserialize(deserializer)? {
-            tree.push(root.0);
-        }
-        Ok(tree)
-    }
-}
-
 impl Tree {
-    /// Adds a node after its children; returns its number.
-    fn push(&mut self, node: Nested<NestedNode>) -> usize {
-        let Nested { span, words, category: kind, constant, program, r#type, probability, children } = node;
-        let children = children.into_iter().map(|child| self.push(child.0)).collect();
-        self.nodes.push(TreeNode { span, words, kind, constant, program, r#type, probability, children });
-        self.nodes.len() - 1
+    /// The root, if the tree is not empty.
+    #[must_use]
+    pub fn root(&self) -> Option<&TreeNode> {
+        self.nodes.last()
     }
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn node(span: [u32; 2], kind: NodeKind, children: Vec<usize>) -> TreeNode {
-        TreeNode {
-            span,
-            words: format!("word \"{}\"", span[0]),
-            kind,
-            constant: Some("c".to_owned()),
-            program: None,
-            r#type: Some("T -> T".to_owned()),
-            probability: (kind == NodeKind::Constant).then_some(0.5),
-            children,
+    /// The nodes from the root down, children from left to right, each with its depth.
+    #[must_use]
+    pub fn preorder(&self) -> Vec<(usize, &TreeNode)> {
+        let mut order = Vec::with_capacity(self.nodes.len());
+        let mut todo: Vec<(usize, usize)> =
+            self.nodes.len().checked_sub(1).map(|root| (0, root)).into_iter().collect();
+        while let Some((depth, at)) = todo.pop() {
+            let node = &self.nodes[at];
+            order.push((depth, node));
+            todo.extend(node.children.iter().rev().map(|&child| (depth + 1, child)));
         }
-    }
-
-    #[test]
-    fn json_nests_like_the_tree_and_is_read_back() {
-        let nodes = vec![
-            node([0, 1], NodeKind::Constant, vec![]),
-            node([1, 2], NodeKind::Null, vec![]),
-            node([0, 2], NodeKind::Join, vec![0, 1]),
-        ];
-        let tree = Tree { nodes };
-        let text = serde_json::to_string(&tree).expect("a tree is JSON");
-        let value: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
-        assert_eq!(value["children"][1]["category"], "null");
-        assert_eq!(value["children"][0]["words"], "word \"0\"");
-        assert_eq!(serde_json::from_str::<Tree>(&text).expect("it is a tree"), tree);
-        assert_eq!(serde_json::to_string(&Tree::default()).expect("it is JSON"), "null");
-    }
-
-    #[test]
-    fn a_tree_as_deep_as_a_long_utterance_is_written_without_recursion() {
-        let mut nodes = vec![node([0, 1], NodeKind::Constant, vec![])];
-        for at in 0..2_000 {
-            nodes.push(node([0, 1], NodeKind::Implicit, vec![at]));
-        }
-        let text = serde_json::to_string(&Tree { nodes }).expect("a tree is JSON");
-        assert!(text.ends_with("]}"));
+        order
     }
 }

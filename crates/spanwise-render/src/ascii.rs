@@ -1,15 +1,13 @@
-//! The tree for a terminal: drawn over the words where it fits, and as an outline.
-//!
-//! An explanation, a width in columns and whether colors are wanted come in; lines of text go out. Whether there is a
-//! terminal at all, and how wide it is, is for the caller to know.
+//! Readings as text for a terminal: the tree drawn over the words where it fits, and as an outline.
 
-use crate::diagram::{Diagram, Kind, Node};
+use crate::diagram::{Diagram, Node, RenderError};
 use crate::layout::{Layout, Measures, Place, middle};
 use crate::width::columns;
-use crate::{Answer, Explanation, outline, percent};
+use crate::{answer_text, outline, percent};
+use spanwise_reading::{NodeKind, Reading};
 use std::collections::BTreeMap;
 
-/// Trees wider than this are not drawn: nobody could follow their lines.
+/// Trees wider than this are not drawn: their lines would be too long to follow.
 const MOST_COLUMNS: usize = 1000;
 
 /// Where the text will be shown.
@@ -21,13 +19,13 @@ pub struct Screen {
     pub color: bool,
 }
 
-/// What a piece of text is, and so its color.
+/// What a part of the text is, and so its color.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Ink {
     Plain,
     Line,
     Arc,
-    Of(Kind),
+    Of(NodeKind),
 }
 
 impl Ink {
@@ -35,11 +33,11 @@ impl Ink {
     fn code(self) -> Option<&'static str> {
         match self {
             Self::Plain => None,
-            Self::Line | Self::Of(Kind::Null) => Some("2"),
+            Self::Line | Self::Of(NodeKind::Null) => Some("2"),
             Self::Arc => Some("33"),
-            Self::Of(Kind::Constant) => Some("1;36"),
-            Self::Of(Kind::Join) => Some("32"),
-            Self::Of(Kind::Implicit) => Some("35"),
+            Self::Of(NodeKind::Constant) => Some("1;36"),
+            Self::Of(NodeKind::Join) => Some("32"),
+            Self::Of(NodeKind::Implicit) => Some("35"),
         }
     }
 
@@ -51,42 +49,43 @@ impl Ink {
     }
 }
 
-/// The drawn tree, if it fits the screen, then the outline, with program, answer and other programs around them.
-#[must_use]
-pub fn ascii(explanation: &Explanation, screen: Screen) -> String {
-    let mut out = head(explanation);
-    if let Some(drawn) = drawn(&explanation.diagram, screen) {
-        out += &drawn;
-        out.push('\n');
+/// The drawn tree, if it fits the screen, then the outline, with program, answer and other programs around them. A
+/// reading without a tree is shown without these two.
+///
+/// # Errors
+/// A tree that is no tree over the words of the reading.
+pub fn ascii(reading: &Reading, screen: Screen) -> Result<String, RenderError> {
+    let mut out = head(reading);
+    if reading.tree.is_some() {
+        let diagram = Diagram::new(reading)?;
+        if let Some(drawn) = drawn(&diagram, screen) {
+            out += &drawn;
+            out.push('\n');
+        }
+        out += &outline::outline(&diagram, screen);
     }
-    out += &outline::outline(&explanation.diagram, screen);
-    if !explanation.alternatives.is_empty() {
+    if !reading.alternatives.is_empty() {
         out += "\nother programs\n";
-        for (program, probability) in &explanation.alternatives {
-            out += &format!("  {:>8}  {}\n", percent(*probability), crate::escape::visible(program));
+        for other in &reading.alternatives {
+            let program = crate::escape::visible(&other.program);
+            out += &format!("  {:>8}  {program}\n", percent(other.probability));
         }
     }
-    out
+    Ok(out)
 }
 
-fn head(explanation: &Explanation) -> String {
-    let mut rows: Vec<(&str, String)> = Vec::new();
-    if let Some(program) = &explanation.program {
-        rows.push(("program", program.line.clone()));
-    }
-    match &explanation.answer {
-        Some(Answer::Value { text, note }) => {
-            rows.push(("answer", if text.is_empty() { "(empty)".to_owned() } else { text.clone() }));
-            rows.extend(note.iter().map(|note| ("note", note.clone())));
-        }
-        Some(Answer::Failed(reason)) => rows.push(("no answer", reason.clone())),
-        None => {}
-    }
-    if let Some(program) = &explanation.program {
-        rows.push(("probability", percent(program.probability)));
-    }
-    let lines: String =
-        rows.iter().map(|(name, text)| format!("{name:<11}  {}\n", crate::escape::visible(text))).collect();
+fn head(reading: &Reading) -> String {
+    let rows = [
+        ("program", reading.program.clone()),
+        ("answer", answer_text(reading).map(str::to_owned)),
+        ("note", reading.note.clone()),
+        ("no answer", reading.error.clone()),
+        ("probability", reading.probability.map(percent)),
+    ];
+    let row = |(name, text): (&str, Option<String>)| {
+        Some(format!("{name:<11}  {}\n", crate::escape::visible(&text?)))
+    };
+    let lines: String = rows.into_iter().filter_map(row).collect();
     if lines.is_empty() { lines } else { lines + "\n" }
 }
 
@@ -106,21 +105,21 @@ fn drawn(diagram: &Diagram, screen: Screen) -> Option<String> {
 
 fn full_label(node: &Node) -> String {
     match node.kind {
-        Kind::Join if !node.meaning.is_empty() => node.meaning.replace("->", "→"),
+        NodeKind::Join if !node.type_text.is_empty() => node.type_text.replace("->", "→"),
         _ => short_label(node),
     }
 }
 
 fn short_label(node: &Node) -> String {
     match node.kind {
-        Kind::Constant => node.label.clone(),
-        Kind::Implicit => format!("[{}]", node.label),
-        Kind::Join => "•".to_owned(),
-        Kind::Null => "·".to_owned(),
+        NodeKind::Constant => node.label.clone(),
+        NodeKind::Implicit => format!("[{}]", node.label),
+        NodeKind::Join => "•".to_owned(),
+        NodeKind::Null => "·".to_owned(),
     }
 }
 
-/// Rows of pieces, each with its column.
+/// Rows of short texts, each with its column.
 struct Canvas {
     rows: Vec<BTreeMap<i64, (String, Ink)>>,
     n_levels: usize,
@@ -140,8 +139,8 @@ impl Canvas {
         let words = canvas.rows.len() - 1;
         for (slot, &(left, right)) in diagram.slots().iter().zip(&layout.slots) {
             let width = columns(&slot.text) as i64;
-            let is_null = slot.leaf.is_none_or(|leaf| diagram.nodes()[leaf].kind == Kind::Null);
-            let ink = if is_null { Ink::Of(Kind::Null) } else { Ink::Plain };
+            let is_null = slot.leaf.is_none_or(|leaf| diagram.nodes()[leaf].kind == NodeKind::Null);
+            let ink = if is_null { Ink::Of(NodeKind::Null) } else { Ink::Plain };
             canvas.put(words, middle(left, right) - (width - 1) / 2, slot.text.clone(), ink);
         }
         canvas
@@ -186,7 +185,7 @@ impl Canvas {
         };
         for column in first.min(stem)..=last.max(stem) {
             let is_end = ends.contains(&column);
-            let piece = match (column == stem, is_end) {
+            let symbol = match (column == stem, is_end) {
                 (true, true) if first == last => '│',
                 (true, true) if column == first => up_left,
                 (true, true) if column == last => up_right,
@@ -212,7 +211,7 @@ impl Canvas {
                 (false, true) => tee,
                 (false, false) => line,
             };
-            self.put(row, column, piece.to_string(), ink);
+            self.put(row, column, symbol.to_string(), ink);
         }
     }
 
@@ -227,17 +226,17 @@ impl Canvas {
         let mut out = String::new();
         for row in &self.rows {
             let mut at = 0;
-            let mut pieces: Vec<(String, Ink)> = Vec::new();
+            let mut parts: Vec<(String, Ink)> = Vec::new();
             for (&column, (text, ink)) in row {
                 let space = " ".repeat(usize::try_from(column - at).unwrap_or(0));
                 at = column + columns(text) as i64;
-                match pieces.last_mut() {
+                match parts.last_mut() {
                     // One escape sequence for a whole line instead of one for each column.
                     Some((last, known)) if known == ink && space.is_empty() => last.push_str(text),
-                    _ => pieces.extend([(space, Ink::Plain), (text.clone(), *ink)]),
+                    _ => parts.extend([(space, Ink::Plain), (text.clone(), *ink)]),
                 }
             }
-            out.extend(pieces.iter().map(|(text, ink)| ink.paint(text, color)));
+            out.extend(parts.iter().map(|(text, ink)| ink.paint(text, color)));
             out.push('\n');
         }
         out

@@ -1,24 +1,19 @@
-//! The tree as pictures need it: checked, with every text written out.
-//!
-//! A span tree, its domain and its utterance come in; nodes with labels and the slots of the bottom row go out. This
-//! is the only place that reads programs and constants.
+//! The tree of a reading as pictures need it: checked, with every text shortened and made safe to show.
 
 use crate::escape::visible;
-use spanwise_chart::{Category, SpanTree, TreeNode};
-use spanwise_core::{Span, Utterance};
-use spanwise_lang::{Domain, TermId, Terms};
-use std::fmt::{self, Write as _};
+use spanwise_core::Span;
+use spanwise_reading::{NodeKind, Reading, Token, Tree, TreeNode};
 
-/// Most characters of a sub-program at a node. Sub-programs of a deep tree would otherwise add up to the square of
-/// its size.
+/// Most characters of a sub-program at a node. Without a limit, the sub-programs of a deep tree would add up to the
+/// square of its size.
 const MOST_CHARS: usize = 300;
 
 /// Why a tree cannot be drawn.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum RenderError {
-    /// A tree without nodes.
-    #[error("the tree has no nodes, expected at least one")]
-    Empty,
+    /// A reading without a tree, or a tree without nodes.
+    #[error("the reading has no tree to draw")]
+    NoTree,
     /// A tree whose parts do not fit together.
     #[error("node {node} of the tree {problem}")]
     Broken {
@@ -39,33 +34,20 @@ pub enum RenderError {
     },
 }
 
-/// What a node is.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Kind {
-    /// A constant on words.
-    Constant,
-    /// Children that compose.
-    Join,
-    /// A constant that no word says.
-    Implicit,
-    /// Words without meaning.
-    Null,
-}
-
 /// A node with its texts. Nothing is escaped yet, apart from control characters.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Node {
     /// The words it covers.
     pub span: Span,
     /// What it is.
-    pub kind: Kind,
+    pub kind: NodeKind,
     /// The name of its constant, `join` or `null`.
     pub label: String,
-    /// Its type or what it still wants; empty for words without meaning.
-    pub meaning: String,
-    /// Its sub-program, shortened where it is long; empty for words without meaning.
+    /// Its type, or the types that it takes and then yields; empty for null words.
+    pub type_text: String,
+    /// Its sub-program, shortened where it is long; empty for null words.
     pub program: String,
-    /// How sure the model is of it, where that is known.
+    /// Its probability, where it is known.
     pub probability: Option<f64>,
     /// Its children from left to right.
     pub children: Vec<usize>,
@@ -79,7 +61,7 @@ impl Node {
     }
 }
 
-/// A piece of the bottom row: the words of a leaf, or a word that no leaf covers.
+/// A part of the bottom row: the words of a leaf, or a word that no leaf covers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Slot {
     /// The words.
@@ -100,20 +82,16 @@ pub struct Diagram {
 }
 
 impl Diagram {
-    /// Checks a tree and writes out its texts.
+    /// Checks the tree of a reading and prepares its texts.
     ///
     /// # Errors
-    /// A tree that is empty, or is no tree over the words of the utterance.
-    pub fn new(
-        tree: &SpanTree,
-        domain: &Domain,
-        terms: &Terms,
-        utterance: &Utterance,
-    ) -> Result<Self, RenderError> {
-        check(tree, utterance.len())?;
-        let nodes: Vec<Node> = tree.nodes.iter().map(|node| written(node, domain, terms)).collect();
-        let slots = slots(&nodes, utterance);
-        let mut slot_of_word = vec![0; utterance.len()];
+    /// A reading without a tree, or with one that is no tree over its words.
+    pub fn new(reading: &Reading) -> Result<Self, RenderError> {
+        let tree = reading.tree.as_ref().filter(|tree| !tree.nodes.is_empty()).ok_or(RenderError::NoTree)?;
+        check(tree, reading.tokens.len())?;
+        let nodes: Vec<Node> = tree.nodes.iter().map(shown).collect();
+        let slots = slots(tree, &reading.tokens);
+        let mut slot_of_word = vec![0; reading.tokens.len()];
         for (at, slot) in slots.iter().enumerate() {
             slot_of_word[slot.span.start as usize..slot.span.end as usize].fill(at);
         }
@@ -122,15 +100,6 @@ impl Diagram {
         };
         let ranges = nodes.iter().map(range).collect();
         Ok(Self { nodes, slots, ranges })
-    }
-
-    /// Says how sure the model is of some nodes: of node `at`, what `of(at, node)` gives.
-    #[must_use]
-    pub fn with_probabilities(mut self, of: impl Fn(usize, &Node) -> Option<f64>) -> Self {
-        for at in 0..self.nodes.len() {
-            self.nodes[at].probability = of(at, &self.nodes[at]);
-        }
-        self
     }
 
     /// The nodes; children come before their parents, the root is the last.
@@ -163,70 +132,51 @@ impl Diagram {
     }
 }
 
-fn written(node: &TreeNode, domain: &Domain, terms: &Terms) -> Node {
-    let constant = |id| visible(&domain.constants()[id].name).into_owned();
-    let (kind, label) = match node.category {
-        Category::Constant(id) => (Kind::Constant, constant(id)),
-        Category::Implicit(id) => (Kind::Implicit, constant(id)),
-        Category::Join => (Kind::Join, "join".to_owned()),
-        Category::Null => (Kind::Null, "null".to_owned()),
+fn shown(node: &TreeNode) -> Node {
+    let text = |text: &Option<String>| visible(text.as_deref().unwrap_or_default()).into_owned();
+    let label = match node.kind {
+        NodeKind::Constant | NodeKind::Implicit => text(&node.constant),
+        NodeKind::Join => "join".to_owned(),
+        NodeKind::Null => "null".to_owned(),
     };
     Node {
-        span: node.span,
-        kind,
+        span: Span { start: node.span[0], end: node.span[1] },
+        kind: node.kind,
         label,
-        meaning: node.type_text(domain).map(|ty| visible(&ty).into_owned()).unwrap_or_default(),
-        program: node.program.map(|program| short_program(terms, program)).unwrap_or_default(),
-        probability: None,
+        type_text: text(&node.r#type),
+        program: visible(&shortened(node.program.as_deref().unwrap_or_default())).into_owned(),
+        probability: node.probability,
         children: node.children.clone(),
     }
 }
 
-/// The start of a program. Writing stops where the text is cut: the rest of it costs nothing.
-fn short_program(terms: &Terms, program: TermId) -> String {
-    let mut out = Limited { text: String::new(), left: MOST_CHARS };
-    if write!(out, "{}", terms.display(program)).is_err() {
-        out.text.push('…');
-    }
-    visible(&out.text).into_owned()
-}
-
-struct Limited {
-    text: String,
-    left: usize,
-}
-
-impl fmt::Write for Limited {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        for ch in text.chars() {
-            self.left = self.left.checked_sub(1).ok_or(fmt::Error)?;
-            self.text.push(ch);
-        }
-        Ok(())
+/// The start of a program.
+fn shortened(program: &str) -> String {
+    match program.char_indices().nth(MOST_CHARS) {
+        Some((end, _)) => format!("{}…", &program[..end]),
+        None => program.to_owned(),
     }
 }
 
 /// Every node but the last has exactly one parent, later than itself; spans are inside their parents, in order.
-fn check(tree: &SpanTree, n_words: usize) -> Result<(), RenderError> {
+fn check(tree: &Tree, n_words: usize) -> Result<(), RenderError> {
     let broken = |node, problem| Err(RenderError::Broken { node, problem });
-    if tree.nodes.is_empty() {
-        return Err(RenderError::Empty);
-    }
     let mut has_parent = vec![false; tree.nodes.len()];
     for (at, node) in tree.nodes.iter().enumerate() {
-        if node.span.is_empty() || node.span.end as usize > n_words {
+        let [start, end] = node.span;
+        if start >= end || end as usize > n_words {
             return broken(at, "covers no words of the utterance");
         }
-        let mut from = node.span.start;
+        let mut from = start;
         for &child in &node.children {
             if child >= at || std::mem::replace(&mut has_parent[child], true) {
                 return broken(at, "has a child that comes later or has another parent");
             }
             let span = tree.nodes[child].span;
-            if span.start < from || span.end > node.span.end {
+            if span[0] < from || span[1] > end {
                 return broken(at, "has children that overlap or leave its words");
             }
-            from = span.end;
+            from = span[1];
         }
     }
     has_parent.pop();
@@ -236,8 +186,9 @@ fn check(tree: &SpanTree, n_words: usize) -> Result<(), RenderError> {
     }
 }
 
-fn slots(nodes: &[Node], utterance: &Utterance) -> Vec<Slot> {
-    let mut leaves: Vec<(Span, usize)> = nodes
+fn slots(tree: &Tree, tokens: &[Token]) -> Vec<Slot> {
+    let mut leaves: Vec<([u32; 2], usize)> = tree
+        .nodes
         .iter()
         .enumerate()
         .filter(|(_, node)| node.children.is_empty())
@@ -245,15 +196,18 @@ fn slots(nodes: &[Node], utterance: &Utterance) -> Vec<Slot> {
         .collect();
     leaves.sort_unstable();
     let mut slots = Vec::with_capacity(leaves.len());
-    let mut push = |span: Span, leaf| {
-        slots.push(Slot { span, text: visible(utterance.slice(span)).into_owned(), leaf });
+    let alone = |word: u32| Slot {
+        span: Span::new(word, word + 1),
+        text: visible(&tokens[word as usize].text).into_owned(),
+        leaf: None,
     };
     let mut at = 0;
-    for (span, leaf) in leaves {
-        (at..span.start).for_each(|word| push(Span::new(word, word + 1), None));
-        push(span, Some(leaf));
-        at = span.end;
+    for ([start, end], leaf) in leaves {
+        slots.extend((at..start).map(alone));
+        let text = visible(&tree.nodes[leaf].words).into_owned();
+        slots.push(Slot { span: Span::new(start, end), text, leaf: Some(leaf) });
+        at = end;
     }
-    (at..utterance.len() as u32).for_each(|word| push(Span::new(word, word + 1), None));
+    slots.extend((at..tokens.len() as u32).map(alone));
     slots
 }

@@ -1,11 +1,10 @@
-//! Texts made safe for where they go: terminals, XML, LaTeX.
-//!
-//! Any text comes in; text that only shows itself goes out.
+//! Escaping of texts for terminals, XML and LaTeX.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Control characters and direction marks written out as `\n`, `\u{1b}`: none of them reaches a terminal or a picture.
+/// The text with control characters and direction marks written out as `\n`, `\u{1b}`, so that none of them reaches a
+/// terminal or a picture.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_hidden) {
         return text.into();

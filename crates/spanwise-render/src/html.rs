@@ -1,10 +1,12 @@
-//! A page about one parse: utterance, program, answer, tree, words, other programs.
+//! A page about one reading: utterance, program, answer, tree, words, other programs.
 //!
-//! An explanation comes in, one HTML document goes out that needs no script, no network and no other file.
+//! The page is one HTML document that needs no script, no network and no other file.
 
+use crate::diagram::{Diagram, RenderError};
 use crate::escape::xml;
 use crate::svg::{STYLE, tree_element};
-use crate::{Answer, Explanation, Word, percent};
+use crate::{answer_text, percent};
+use spanwise_reading::{Alternative, Reading, Token};
 use std::fmt::Write as _;
 
 const PAGE_STYLE: &str = "\
@@ -26,30 +28,36 @@ th,td{text-align:left;padding:.35rem .8rem .35rem 0;border-bottom:1px solid var(
 th{font-size:.85rem;color:var(--soft);font-weight:600}\
 td.number,th.number{text-align:right;padding-right:0;white-space:nowrap;font-variant-numeric:tabular-nums}";
 
-/// The page.
-#[must_use]
-pub fn html(explanation: &Explanation) -> String {
-    let title = xml(&explanation.text);
+/// The page. A reading without a tree has a page without one.
+///
+/// # Errors
+/// A tree that is no tree over the words of the reading.
+pub fn html(reading: &Reading) -> Result<String, RenderError> {
+    let title = xml(&reading.utterance);
     let mut out = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>{title}</title>\n\
          <style>{PAGE_STYLE}\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n"
     );
-    if let Some(program) = &explanation.program {
-        let sure = percent(program.probability);
-        let _ = write!(
-            out,
-            "<h2>Program <span class=\"soft\">({})</span></h2>\n<pre>{}</pre>\n",
-            xml(&sure),
-            lines(&program.lines)
-        );
+    program(&mut out, reading);
+    answer(&mut out, reading);
+    if reading.tree.is_some() {
+        let tree = tree_element(&reading.utterance, &Diagram::new(reading)?);
+        let _ = write!(out, "<h2>Tree</h2>\n<div class=\"tree\">\n{tree}</div>\n");
     }
-    answer(&mut out, explanation.answer.as_ref());
-    let _ = write!(out, "<h2>Tree</h2>\n<div class=\"tree\">\n{}</div>\n", tree_element(explanation));
-    words(&mut out, &explanation.words);
-    alternatives(&mut out, &explanation.alternatives);
+    words(&mut out, &reading.tokens);
+    alternatives(&mut out, &reading.alternatives);
     out += "</main>\n</body>\n</html>\n";
-    out
+    Ok(out)
+}
+
+fn program(out: &mut String, reading: &Reading) {
+    let Some(program) = reading.lines.as_deref().or(reading.program.as_deref()) else { return };
+    *out += "<h2>Program";
+    if let Some(probability) = reading.probability {
+        let _ = write!(out, " <span class=\"soft\">({})</span>", xml(&percent(probability)));
+    }
+    let _ = write!(out, "</h2>\n<pre>{}</pre>\n", lines(program));
 }
 
 /// Several lines, each made safe; the breaks stay.
@@ -57,51 +65,49 @@ fn lines(text: &str) -> String {
     text.lines().map(xml).collect::<Vec<_>>().join("\n")
 }
 
-fn answer(out: &mut String, answer: Option<&Answer>) {
-    match answer {
-        None => {}
-        Some(Answer::Value { text, note }) => {
-            let text = if text.is_empty() { "(empty)" } else { text };
-            let _ = write!(out, "<h2>Answer</h2>\n<div class=\"panel answer\">{}</div>\n", xml(text));
-            if let Some(note) = note {
-                let _ = writeln!(out, "<p class=\"soft\">{}</p>", xml(note));
-            }
-        }
-        Some(Answer::Failed(reason)) => {
-            let _ = write!(out, "<h2>No answer</h2>\n<div class=\"panel failed\">{}</div>\n", xml(reason));
-        }
+fn answer(out: &mut String, reading: &Reading) {
+    if let Some(text) = answer_text(reading) {
+        let _ = write!(out, "<h2>Answer</h2>\n<div class=\"panel answer\">{}</div>\n", xml(text));
+    }
+    if let Some(note) = &reading.note {
+        let _ = writeln!(out, "<p class=\"soft\">{}</p>", xml(note));
+    }
+    if let Some(error) = &reading.error {
+        let _ = write!(out, "<h2>No answer</h2>\n<div class=\"panel failed\">{}</div>\n", xml(error));
     }
 }
 
-fn words(out: &mut String, words: &[Word]) {
-    if words.is_empty() {
+/// The words with the constants that they are aligned to; nothing where no alignment is known.
+fn words(out: &mut String, words: &[Token]) {
+    if words.iter().all(|word| word.probability.is_none()) {
         return;
     }
-    *out += "<h2>Words</h2>\n<table>\n<thead><tr><th>word</th><th>stands for</th>\
+    *out += "<h2>Words</h2>\n<table>\n<thead><tr><th>word</th><th>aligned to</th>\
         <th class=\"number\">probability</th></tr></thead>\n<tbody>\n";
     for word in words {
-        let stands_for = match &word.constant {
+        let constant = match &word.constant {
             Some(constant) => format!("<code>{}</code>", xml(constant)),
             None => "<span class=\"soft\">nothing</span>".to_owned(),
         };
+        let probability = word.probability.map(percent).unwrap_or_default();
         let _ = writeln!(
             out,
-            "<tr><td>{}</td><td>{stands_for}</td><td class=\"number\">{}</td></tr>",
+            "<tr><td>{}</td><td>{constant}</td><td class=\"number\">{}</td></tr>",
             xml(&word.text),
-            xml(&percent(word.probability))
+            xml(&probability)
         );
     }
     *out += "</tbody>\n</table>\n";
 }
 
-fn alternatives(out: &mut String, alternatives: &[(String, f64)]) {
+fn alternatives(out: &mut String, alternatives: &[Alternative]) {
     if alternatives.is_empty() {
         return;
     }
     *out += "<h2>Other programs</h2>\n<table>\n<thead><tr><th>program</th>\
         <th class=\"number\">probability</th></tr></thead>\n<tbody>\n";
-    for (program, probability) in alternatives {
-        let (program, probability) = (xml(program), xml(&percent(*probability)));
+    for other in alternatives {
+        let (program, probability) = (xml(&other.program), xml(&percent(other.probability)));
         let _ =
             writeln!(out, "<tr><td><code>{program}</code></td><td class=\"number\">{probability}</td></tr>");
     }

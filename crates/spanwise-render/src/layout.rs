@@ -1,10 +1,10 @@
-//! Where things stand: words in a row at the bottom, every node above its own words.
+//! Positions in a picture: words in a row at the bottom, every node above its own words.
 //!
-//! A diagram and the widths of its texts come in, whole numbers in any unit; places go out. A terminal counts columns,
-//! a picture fractions of a pixel.
+//! Widths are whole numbers in any unit: a terminal counts columns, a picture fractions of a pixel.
 //!
-//! Two promises carry all pictures. A label lies within the room of its node's words, and rooms of words do not touch:
-//! so labels of one level never overlap, and a line straight up from a node meets no label before it meets the parent.
+//! All pictures rely on two properties. A label lies within the horizontal range of its node's words, and the ranges of
+//! neighboring slots do not touch. So labels of one level never overlap, and a vertical line up from a node meets no
+//! label before it meets the parent.
 
 use crate::diagram::{Diagram, Node, Slot};
 
@@ -14,16 +14,16 @@ pub struct Measures<'a> {
     pub label: &'a dyn Fn(&Node) -> i64,
     /// The width of the words of a slot.
     pub slot: &'a dyn Fn(&Slot) -> i64,
-    /// Room between neighbors.
+    /// Space between neighbors.
     pub gap: i64,
 }
 
-/// Where a node stands.
+/// The position of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place {
     /// The left end of the label.
     pub left: i64,
-    /// Its right end, which is no part of it.
+    /// One past its right end.
     pub right: i64,
     /// Where lines meet the node.
     pub x: i64,
@@ -42,12 +42,12 @@ pub struct Joint {
     pub level: usize,
 }
 
-/// Places of everything in a diagram.
+/// The positions of everything in a diagram.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Layout {
     /// The nodes, in the order of the diagram.
     pub nodes: Vec<Place>,
-    /// The left end and the right end of the room of each slot.
+    /// The left and the right end of the range of each slot.
     pub slots: Vec<(i64, i64)>,
     /// The right end of everything.
     pub width: i64,
@@ -59,13 +59,13 @@ impl Layout {
     /// Finds a place for everything. Linear in the nodes, apart from widening: each node may look at all its words.
     #[must_use]
     pub fn new(diagram: &Diagram, measures: &Measures<'_>) -> Self {
-        let slots = rooms(diagram, measures);
+        let slots = slot_ranges(diagram, measures);
         let mut nodes: Vec<Place> = Vec::with_capacity(diagram.nodes().len());
         for (at, node) in diagram.nodes().iter().enumerate() {
             let range = diagram.slots_of(at);
-            let room = (slots[range.start].0, slots[range.end - 1].1);
+            let within = (slots[range.start].0, slots[range.end - 1].1);
             let children: Vec<Place> = node.children.iter().map(|&child| nodes[child]).collect();
-            nodes.push(place((measures.label)(node), room, &children));
+            nodes.push(place((measures.label)(node), within, &children));
         }
         let width = slots.last().map_or(0, |slot| slot.1);
         let n_levels = nodes.last().map_or(0, |root| root.level + 1);
@@ -73,8 +73,8 @@ impl Layout {
     }
 }
 
-/// The rooms of slots: wide enough for the words and for every label above them.
-fn rooms(diagram: &Diagram, measures: &Measures<'_>) -> Vec<(i64, i64)> {
+/// The ranges of slots: wide enough for the words and for every label above them.
+fn slot_ranges(diagram: &Diagram, measures: &Measures<'_>) -> Vec<(i64, i64)> {
     let mut widths: Vec<i64> = diagram.slots().iter().map(|slot| (measures.slot)(slot).max(1)).collect();
     for (at, node) in diagram.nodes().iter().enumerate() {
         let widths = &mut widths[diagram.slots_of(at)];
@@ -87,20 +87,20 @@ fn rooms(diagram: &Diagram, measures: &Measures<'_>) -> Vec<(i64, i64)> {
         }
     }
     let mut left = 0;
-    let room = |width: i64| {
+    let range = |width: i64| {
         let start = left;
         left += width + measures.gap;
         (start, start + width)
     };
-    widths.into_iter().map(room).collect()
+    widths.into_iter().map(range).collect()
 }
 
-/// A node in the middle above its children, as far as its label stays in its room.
-fn place(label: i64, room: (i64, i64), children: &[Place]) -> Place {
+/// A node in the middle above its children, as far as its label stays within the range of its words.
+fn place(label: i64, within: (i64, i64), children: &[Place]) -> Place {
     let label = label.max(1);
     let above = children.iter().map(|child| child.level + 1).max().unwrap_or(0);
     let (wanted, joint) = match children {
-        [] => (middle(room.0, room.1), None),
+        [] => (middle(within.0, within.1), None),
         [first, between, last] => {
             let wide_left = between.x - first.x > last.x - between.x;
             let x = if wide_left { (first.x + between.x) / 2 } else { (between.x + last.x + 1) / 2 };
@@ -109,7 +109,7 @@ fn place(label: i64, room: (i64, i64), children: &[Place]) -> Place {
         [first, .., last] => ((first.x + last.x) / 2, None),
         [only] => (only.x, None),
     };
-    let left = (wanted - (label - 1) / 2).clamp(room.0, room.1 - label);
+    let left = (wanted - (label - 1) / 2).clamp(within.0, within.1 - label);
     let right = left + label;
     Place { left, right, x: middle(left, right), level: above + usize::from(joint.is_some()), joint }
 }

@@ -1,16 +1,17 @@
 //! The tree as indented lines: what a node is, its words, its type, its sub-program.
 //!
-//! A diagram and a screen come in, lines of at most the screen's width go out; what does not fit is cut with an
-//! ellipsis. Works for any tree, however wide or deep.
+//! No line is wider than the screen; what does not fit is cut with an ellipsis. This works for trees of any width and
+//! depth.
 
 use crate::ascii::{Ink, Screen};
 use crate::diagram::{Diagram, Node};
 use crate::percent;
 use crate::width::{columns, fit};
+use spanwise_reading::NodeKind;
 
 /// Narrower than this, lines are as wide as this all the same.
 const LEAST_COLUMNS: usize = 20;
-/// A sub-program with less room than this is left out: its first letters say nothing.
+/// A sub-program with less space than this is left out: its first letters would not help.
 const LEAST_PROGRAM: usize = 12;
 
 /// A line before it is set.
@@ -26,15 +27,15 @@ pub(crate) fn outline(diagram: &Diagram, screen: Screen) -> String {
     let place = |line: &Line<'_>| columns(&line.guides) + columns(&line.cells[0]);
     let first = lines.iter().map(place).max().unwrap_or(0).min(width / 2);
     let wanted = lines.iter().map(|line| columns(&line.cells[1])).max().unwrap_or(0);
-    let room = width - first - 2;
-    let last = room.saturating_sub(wanted.min(width / 3) + 2);
+    let space = width - first - 2;
+    let last = space.saturating_sub(wanted.min(width / 3) + 2);
     let (second, last) =
-        if last < LEAST_PROGRAM { (wanted.min(room), 0) } else { (wanted.min(width / 3), last) };
+        if last < LEAST_PROGRAM { (wanted.min(space), 0) } else { (wanted.min(width / 3), last) };
     let mut out = String::new();
-    for Line { guides, node, cells: [place, meaning, rest] } in &lines {
+    for Line { guides, node, cells: [place, type_text, rest] } in &lines {
         let guides = fit(guides, first);
         let place = fit(place, first.saturating_sub(columns(&guides)));
-        let meaning = fit(meaning, second);
+        let type_text = fit(type_text, second);
         let rest = fit(rest, last);
         let pad = |used: usize, all: usize| " ".repeat(all.saturating_sub(used) + 2);
         let used = columns(&guides) + columns(&place);
@@ -43,8 +44,8 @@ pub(crate) fn outline(diagram: &Diagram, screen: Screen) -> String {
             Ink::Line.paint(&guides, screen.color),
             Ink::Of(node.kind).paint(&place, screen.color),
             pad(used, first),
-            meaning,
-            pad(columns(&meaning), second),
+            type_text,
+            pad(columns(&type_text), second),
             rest
         );
         out += line.trim_end();
@@ -82,7 +83,7 @@ fn lines(diagram: &Diagram, width: usize) -> Vec<Line<'_>> {
     lines
 }
 
-/// How a line hangs on its parent.
+/// How a line is connected to its parent.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Branch {
     Root,
@@ -94,7 +95,7 @@ impl Branch {
         Self::Child { last: nth + 1 == n, outer: discontinuous && nth != 1 }
     }
 
-    /// The outer two of three hang on double lines, as in the drawn tree.
+    /// The outer two of three have double lines, as in the drawn tree.
     fn mark(self) -> &'static str {
         match self {
             Self::Root => "",
@@ -113,15 +114,15 @@ impl Branch {
 fn cells(diagram: &Diagram, at: usize, node: &Node) -> [String; 3] {
     let mut place =
         if node.is_discontinuous() { "join (outer two first)".to_owned() } else { node.label.clone() };
-    if node.kind == crate::Kind::Implicit {
+    if node.kind == NodeKind::Implicit {
         place = format!("[{place}]");
     }
     if node.children.is_empty() {
         let text = &diagram.slots()[diagram.slots_of(at).start].text;
         place += &format!(" “{text}”");
     }
-    let meaning = node.meaning.replace("->", "→");
+    let type_text = node.type_text.replace("->", "→");
     let probability = node.probability.filter(|_| node.children.is_empty()).map(percent);
     let rest = [Some(node.program.clone()).filter(|program| !program.is_empty()), probability];
-    [place, meaning, rest.into_iter().flatten().collect::<Vec<_>>().join("  ")]
+    [place, type_text, rest.into_iter().flatten().collect::<Vec<_>>().join("  ")]
 }

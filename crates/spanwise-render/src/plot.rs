@@ -1,7 +1,7 @@
 //! Curves over one axis, as SVG.
 //!
-//! In come named series of points; out comes a picture as text, the same for the same points. The background stays clear and all
-//! colors are of middle lightness, so that it can be read on light and on dark pages. What the points mean is not known here.
+//! The same points give the same text. The background stays clear and all colors are of middle lightness, so that plots
+//! can be read on light and on dark pages.
 
 use crate::escape::xml;
 use std::fmt::Write as _;
@@ -18,7 +18,7 @@ const TEXT: &str = "#79828e";
 const COLORS: [&str; 6] = ["#3b82f6", "#e07b1a", "#2a9d6a", "#c2507a", "#8b6fd6", "#9a8136"];
 /// Points up to which every one gets a dot.
 const MAX_DOTS: usize = 40;
-/// Values from here on do not widen an axis: differences and logarithms lose their meaning.
+/// Values from here on do not widen an axis: differences and logarithms would lose all precision.
 const LARGEST: f64 = 1e290;
 
 /// A named curve. What is not a finite number leaves a gap in it.
@@ -51,7 +51,7 @@ impl AxisBounds {
     }
 }
 
-/// A picture to be.
+/// A plot.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Plot {
     /// What it shows.
@@ -60,7 +60,7 @@ pub struct Plot {
     pub x_label: String,
     /// The curves.
     pub series: Vec<Series>,
-    /// Places with names of their own instead of numbers.
+    /// Names of the places on the axis below, instead of numbers.
     pub names: Vec<String>,
     /// The axis below.
     pub x: AxisBounds,
@@ -167,7 +167,7 @@ impl Series {
         if self.is_dashed() { " stroke-width=\"2\" stroke-dasharray=\"5 3\"" } else { " stroke-width=\"2\"" }
     }
 
-    /// Lines between neighbors that both have a value, and dots where there is room or nothing else to see.
+    /// Lines between neighbors that both have a value, and dots where there is space for them or nothing else to see.
     fn draw(&self, out: &mut String, place: impl Fn(&(f64, f64)) -> (f64, f64)) {
         let runs = self.points.split(|point| !is_drawn(point)).filter(|run| !run.is_empty());
         for run in runs {
@@ -223,7 +223,7 @@ impl Axis {
         let step = [1.0, 2.0, 5.0].map(|n| n * unit).into_iter().find(|&step| step >= rough * (1.0 - 1e-9));
         let step = step.unwrap_or(10.0 * unit);
         if !reach.whole {
-            // A hair of room, so that a value on a tick does not open another step.
+            // A small tolerance, so that a value on a tick does not open another step.
             (low, high) = ((low / step + 1e-9).floor() * step, (high / step - 1e-9).ceil() * step);
         }
         if let Some((least, most)) = reach.at_most {
@@ -241,7 +241,7 @@ impl Axis {
         format!("{tick:.decimals$}")
     }
 
-    /// Where a value stands between the ends, from 0 to 1.
+    /// The position of a value between the ends, from 0 to 1.
     fn share(&self, value: f64) -> f64 {
         ((value - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
     }

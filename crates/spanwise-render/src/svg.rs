@@ -1,14 +1,14 @@
-//! The tree as a picture: words along the bottom, nodes above them, lines between.
+//! The tree as an SVG picture: words along the bottom, nodes above them, lines between.
 //!
-//! An explanation comes in, one SVG document without scripts, fonts or links goes out. Widths of texts are estimates.
-//! Colors are rules for classes, with a second set for dark screens; variables would be shorter, but converters to
+//! The document has no scripts, fonts or links. Widths of texts are estimates. Colors are rules for classes, with a second set for dark screens; variables would be shorter, but converters to
 //! other formats do not know them.
 
-use crate::diagram::{Diagram, Kind, Node, Slot};
+use crate::diagram::{Diagram, Node, RenderError, Slot};
 use crate::escape::xml;
 use crate::layout::{Layout, Measures, Place};
+use crate::percent;
 use crate::width::{columns, fit, thousandths};
-use crate::{Answer, Explanation, percent};
+use spanwise_reading::{NodeKind, Reading};
 use std::fmt::Write as _;
 
 /// Units of the layout in a pixel.
@@ -17,7 +17,7 @@ const SCALE: i64 = 10;
 const MARGIN: f64 = 20.0;
 /// From one level to the next, in pixels.
 const LEVEL: f64 = 68.0;
-/// The height of a label, and of one for words without meaning.
+/// The height of a label, and of one for null words.
 const LABEL: f64 = 38.0;
 const SMALL_LABEL: f64 = 18.0;
 /// From the labels of leaves to the base line of their words.
@@ -69,40 +69,42 @@ pub(crate) const STYLE: &str = "\
 }";
 
 /// The tree with its program and answer above it, as an SVG document.
-#[must_use]
-pub fn svg(explanation: &Explanation) -> String {
+///
+/// # Errors
+/// A reading without a tree, or with one that is no tree over its words.
+pub fn svg(reading: &Reading) -> Result<String, RenderError> {
+    let diagram = Diagram::new(reading)?;
     let mut caption: Vec<(&str, String)> = Vec::new();
-    let layout = svg_layout(&explanation.diagram);
+    let layout = svg_layout(&diagram);
     let n_chars = ((pixels(layout.width) / CAPTION_CHAR) as usize).max(40);
-    if let Some(program) = &explanation.program {
-        caption.extend(wrap(&program.line, n_chars).into_iter().map(|line| ("sw-program", line)));
+    if let Some(program) = &reading.program {
+        caption.extend(wrap(program, n_chars).into_iter().map(|line| ("sw-program", line)));
     }
-    if let Some(Answer::Value { text, .. }) = &explanation.answer {
+    if let Some(text) = &reading.denotation {
         caption.push(("sw-answer", fit(&format!("= {text}"), n_chars)));
     }
-    Drawing { diagram: &explanation.diagram, layout, caption }.document(&explanation.text)
+    Ok(Drawing { diagram: &diagram, layout, caption }.document(&reading.utterance))
 }
 
 /// The tree alone, as an element for a page that has [`STYLE`] already.
-pub(crate) fn tree_element(explanation: &Explanation) -> String {
-    let diagram = &explanation.diagram;
-    Drawing { diagram, layout: svg_layout(diagram), caption: Vec::new() }.element(&explanation.text)
+pub(crate) fn tree_element(utterance: &str, diagram: &Diagram) -> String {
+    Drawing { diagram, layout: svg_layout(diagram), caption: Vec::new() }.element(utterance)
 }
 
-/// Where everything stands in the picture, in tenths of a pixel.
+/// The positions in the picture, in tenths of a pixel.
 #[must_use]
 pub fn svg_layout(diagram: &Diagram) -> Layout {
     Layout::new(diagram, &Measures { label: &label_width, slot: &slot_width, gap: 14 * SCALE })
 }
 
 fn label_width(node: &Node) -> i64 {
-    if node.kind == Kind::Null {
+    if node.kind == NodeKind::Null {
         return thousandths(&node.label) * 11 * SCALE / 1000;
     }
-    // Names are bold, and so wider than their size says.
+    // Names are bold, and so wider than estimated.
     let name = thousandths(&node.label) * 15 * SCALE / 1000;
-    let meaning = thousandths(&type_line(node)) * 11 * SCALE / 1000;
-    name.max(meaning) + 22 * SCALE
+    let type_text = thousandths(&type_line(node)) * 11 * SCALE / 1000;
+    name.max(type_text) + 22 * SCALE
 }
 
 fn slot_width(slot: &Slot) -> i64 {
@@ -110,7 +112,7 @@ fn slot_width(slot: &Slot) -> i64 {
 }
 
 fn type_line(node: &Node) -> String {
-    node.meaning.replace("->", "→")
+    node.type_text.replace("->", "→")
 }
 
 fn pixels(units: i64) -> f64 {
@@ -120,16 +122,16 @@ fn pixels(units: i64) -> f64 {
 /// A program in lines of about `most` characters, broken after parentheses and commas.
 fn wrap(program: &str, most: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
-    for piece in program.split_inclusive(['(', ',']) {
+    for part in program.split_inclusive(['(', ',']) {
         let n_lines = lines.len();
         let line = lines.last_mut().expect("there is always a line");
-        if line.is_empty() || columns(line) + columns(piece) <= most {
-            line.push_str(piece);
+        if line.is_empty() || columns(line) + columns(part) <= most {
+            line.push_str(part);
         } else if n_lines == CAPTION_LINES {
             line.push('…');
             break;
         } else {
-            lines.push(format!("  {}", piece.trim_start()));
+            lines.push(format!("  {}", part.trim_start()));
         }
     }
     lines.iter().map(|line| fit(line.trim_end(), most + 1)).collect()
@@ -185,7 +187,7 @@ impl Drawing<'_> {
 
     /// Where lines from above meet a node.
     fn top(&self, node: usize, place: &Place) -> f64 {
-        let is_null = self.diagram.nodes()[node].kind == Kind::Null;
+        let is_null = self.diagram.nodes()[node].kind == NodeKind::Null;
         self.y(place.level) + if is_null { LABEL - SMALL_LABEL } else { 0.0 }
     }
 
@@ -219,7 +221,7 @@ impl Drawing<'_> {
     }
 
     fn line(&self, out: &mut String, from: (i64, f64), child: usize, to: &Place) {
-        let is_null = self.diagram.nodes()[child].kind == Kind::Null;
+        let is_null = self.diagram.nodes()[child].kind == NodeKind::Null;
         let class = if is_null { "sw-edge-null" } else { "sw-edge" };
         let end = self.top(child, to);
         // The curve ends where the next level begins; from there it goes straight down, past labels of other words.
@@ -231,13 +233,13 @@ impl Drawing<'_> {
         for (node, place) in self.diagram.nodes().iter().zip(&self.layout.nodes) {
             let (x, y) = (pixels(place.x), self.y(place.level));
             let class = match node.kind {
-                Kind::Constant => "sw-constant",
-                Kind::Join => "sw-join",
-                Kind::Implicit => "sw-implicit",
-                Kind::Null => "sw-null",
+                NodeKind::Constant => "sw-constant",
+                NodeKind::Join => "sw-join",
+                NodeKind::Implicit => "sw-implicit",
+                NodeKind::Null => "sw-null",
             };
             let _ = write!(out, "<g class=\"{class}\"><title>{}</title>", xml(&hover(node)));
-            if node.kind == Kind::Null {
+            if node.kind == NodeKind::Null {
                 let y = y + LABEL - 5.0;
                 let _ =
                     write!(out, "<text class=\"sw-small\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", node.label);
@@ -247,13 +249,14 @@ impl Drawing<'_> {
                     out,
                     "<rect x=\"{left:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{LABEL}\" rx=\"9\"/>"
                 );
-                let meaning = type_line(node);
-                let base = if meaning.is_empty() { y + 24.0 } else { y + 16.5 };
+                let type_text = type_line(node);
+                let base = if type_text.is_empty() { y + 24.0 } else { y + 16.5 };
                 let name = xml(&node.label);
                 let _ = write!(out, "<text class=\"sw-name\" x=\"{x:.1}\" y=\"{base:.1}\">{name}</text>");
-                if !meaning.is_empty() {
-                    let (y, meaning) = (y + 31.0, xml(&meaning));
-                    let _ = write!(out, "<text class=\"sw-type\" x=\"{x:.1}\" y=\"{y:.1}\">{meaning}</text>");
+                if !type_text.is_empty() {
+                    let (y, type_text) = (y + 31.0, xml(&type_text));
+                    let _ =
+                        write!(out, "<text class=\"sw-type\" x=\"{x:.1}\" y=\"{y:.1}\">{type_text}</text>");
                 }
             }
             *out += "</g>\n";
@@ -264,9 +267,9 @@ impl Drawing<'_> {
         let base = self.y(0) + LABEL + WORDS;
         for (slot, &(left, right)) in self.diagram.slots().iter().zip(&self.layout.slots) {
             let x = pixels(left + right) / 2.0;
-            let kind = slot.leaf.map_or(Kind::Null, |leaf| self.diagram.nodes()[leaf].kind);
-            let class = if kind == Kind::Null { "sw-word sw-word-null" } else { "sw-word" };
-            if kind != Kind::Null {
+            let kind = slot.leaf.map_or(NodeKind::Null, |leaf| self.diagram.nodes()[leaf].kind);
+            let class = if kind == NodeKind::Null { "sw-word sw-word-null" } else { "sw-word" };
+            if kind != NodeKind::Null {
                 let half = (pixels(slot_width(slot)) / 2.0).max(6.0);
                 let (top, y) = (self.y(0) + LABEL, base - 19.0);
                 let _ = writeln!(
@@ -305,17 +308,17 @@ fn shoulder(from: (i64, f64), to: (i64, f64)) -> String {
     )
 }
 
-/// What is told about a node under the pointer.
+/// What a node shows under the pointer.
 fn hover(node: &Node) -> String {
     let mut lines = vec![node.label.clone()];
     if node.is_discontinuous() {
         lines.push("the outer two compose first".to_owned());
     }
-    if node.kind == Kind::Implicit {
-        lines.push("said by no word".to_owned());
+    if node.kind == NodeKind::Implicit {
+        lines.push("inserted: aligned to no word".to_owned());
     }
-    if !node.meaning.is_empty() {
-        lines.push(format!("type: {}", node.meaning));
+    if !node.type_text.is_empty() {
+        lines.push(format!("type: {}", node.type_text));
     }
     if !node.program.is_empty() {
         lines.push(format!("program: {}", node.program));

@@ -1,11 +1,11 @@
 //! The tree as a LaTeX document with `tikz-qtree`.
 //!
-//! A diagram comes in, a `standalone` document goes out, for pdfLaTeX, XeLaTeX or LuaLaTeX. Words are in one row, in
-//! their order. Where the outer two of three children compose first, a thick line joins them that passes over the edge
-//! of the middle one, and the parent hangs on that line.
+//! The document is `standalone`, for pdfLaTeX, XeLaTeX or LuaLaTeX. Words are in one row, in their order. Where the outer two of three children compose first, a thick line joins them that passes over the edge
+//! of the middle one, and the parent is connected to that line.
 
-use crate::diagram::{Diagram, Kind, Node, RenderError};
+use crate::diagram::{Diagram, Node, RenderError};
 use crate::escape::latex;
+use spanwise_reading::{NodeKind, Reading};
 use std::fmt::Write as _;
 
 /// Most levels of a tree: TeX nests no deeper than 255 groups, and every level takes some.
@@ -29,7 +29,7 @@ const HEAD: &str = r"\documentclass[border=6pt]{standalone}
 \usetikzlibrary{calc}
 \definecolor{constant}{HTML}{0550AE}
 \definecolor{implicit}{HTML}{6639BA}
-\definecolor{silent}{HTML}{6E7781}
+\definecolor{null}{HTML}{6E7781}
 \definecolor{arc}{HTML}{BC4C00}
 \newcommand{\name}[1]{{\small\ttfamily #1}}
 \newcommand{\type}[1]{{\scriptsize\itshape #1}}
@@ -44,8 +44,9 @@ const HEAD: &str = r"\documentclass[border=6pt]{standalone}
 /// The document.
 ///
 /// # Errors
-/// A tree with more levels than TeX can nest.
-pub fn tikz(diagram: &Diagram) -> Result<String, RenderError> {
+/// A reading without a tree, or with one that is no tree over its words, or has more levels than TeX can nest.
+pub fn tikz(reading: &Reading) -> Result<String, RenderError> {
+    let diagram = &Diagram::new(reading)?;
     let levels = diagram.n_levels();
     if levels > MOST_LEVELS {
         return Err(RenderError::TooDeep { levels, format: "tikz", most: MOST_LEVELS });
@@ -83,10 +84,10 @@ fn branches(diagram: &Diagram, out: &mut String) {
             }
             Step::Word { slot, depth } => {
                 let slot = &diagram.slots()[slot];
-                let is_silent = slot.leaf.is_none_or(|leaf| diagram.nodes()[leaf].kind == Kind::Null);
+                let is_null = slot.leaf.is_none_or(|leaf| diagram.nodes()[leaf].kind == NodeKind::Null);
                 let text = latex(&slot.text);
-                let text = if is_silent { format!("\\textcolor{{silent}}{{{text}}}") } else { text };
-                // A word that no leaf covers stands in the row, and hangs on nothing.
+                let text = if is_null { format!("\\textcolor{{null}}{{{text}}}") } else { text };
+                // A word that no leaf covers is in the row, with no edge above it.
                 let edge = if slot.leaf.is_none() { "\\edge[draw=none]; " } else { "" };
                 let _ = writeln!(out, "{}{edge}{{\\strut {text}}}", "  ".repeat(depth));
             }
@@ -101,7 +102,7 @@ fn branches(diagram: &Diagram, out: &mut String) {
     }
 }
 
-/// What hangs on a node: its children, and words of its own between them.
+/// What is below a node: its children, and words of its own between them.
 fn below(diagram: &Diagram, at: usize, depth: usize) -> Vec<Step> {
     let node = &diagram.nodes()[at];
     let mut steps = Vec::new();
@@ -121,13 +122,13 @@ fn below(diagram: &Diagram, at: usize, depth: usize) -> Vec<Step> {
 fn label(node: &Node) -> String {
     let name = latex(&node.label);
     let name = match node.kind {
-        Kind::Constant => format!("\\textcolor{{constant}}{{\\name{{{name}}}}}"),
-        Kind::Implicit => format!("\\textcolor{{implicit}}{{{{[}}\\name{{{name}}}{{]}}}}"),
-        Kind::Join => format!("\\type{{{name}}}"),
-        Kind::Null => format!("\\textcolor{{silent}}{{\\type{{{name}}}}}"),
+        NodeKind::Constant => format!("\\textcolor{{constant}}{{\\name{{{name}}}}}"),
+        NodeKind::Implicit => format!("\\textcolor{{implicit}}{{{{[}}\\name{{{name}}}{{]}}}}"),
+        NodeKind::Join => format!("\\type{{{name}}}"),
+        NodeKind::Null => format!("\\textcolor{{null}}{{\\type{{{name}}}}}"),
     };
-    if node.meaning.is_empty() {
+    if node.type_text.is_empty() {
         return name;
     }
-    format!("{name}\\\\\\type{{{}}}", latex(&node.meaning.replace("->", "→")))
+    format!("{name}\\\\\\type{{{}}}", latex(&node.type_text.replace("->", "→")))
 }

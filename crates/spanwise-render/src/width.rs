@@ -1,6 +1,6 @@
-//! How wide texts are: in columns of a terminal, and about how wide in a proportional font.
+//! Widths of texts: in columns of a terminal, and as an estimate for proportional fonts.
 //!
-//! Text comes in, numbers go out. No font is read: averages over common fonts are good enough to keep labels apart.
+//! No font is read: averages over common fonts are good enough to keep labels apart.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -17,7 +17,7 @@ pub(crate) fn fit(text: &str, most: usize) -> String {
     let mut out = String::new();
     let mut used = 0;
     for ch in text.chars() {
-        // The mark that asks for an emoji makes what stands before it one column wider.
+        // The variation selector for emoji makes the character before it one column wider.
         let width = if ch == '\u{fe0f}' { 1 } else { ch.width().unwrap_or(0) };
         if used + width + 1 > most {
             break;
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn cutting_leaves_room_for_the_ellipsis() {
+    fn cutting_leaves_space_for_the_ellipsis() {
         assert_eq!(fit("border", 6), "border");
         assert_eq!(fit("borders", 6), "borde…");
         assert_eq!(fit("中文字", 4), "中…");

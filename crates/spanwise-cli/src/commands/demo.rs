@@ -1,7 +1,6 @@
-//! `spanwise demo`: a parser trained while you watch, measured, and then asked.
+//! `spanwise demo`: trains a parser on built-in examples, evaluates it, and answers questions.
 //!
-//! Examples inside this binary come in; accuracies, trees and answers go out. Where the model is kept is the business
-//! of [`store`], what an answer looks like that of [`reply`], and the conversation that of [`prompt`].
+//! [`store`] keeps the model on disk, [`reply`] writes an answer as text, and [`prompt`] reads questions.
 
 mod data;
 mod prompt;
@@ -28,7 +27,7 @@ use store::{Home, Trained};
 /// The demo needs nothing but this program: 448 questions about the geography of the United States with their programs
 /// are inside. It trains a parser on them from nothing, measures it on questions it has not seen, and then answers yours:
 /// with the tree over your words, the program and its answer. The model is kept, so that the next demo starts at
-/// once. With --serve you ask in the browser. When standard input is no terminal, it is read as questions, one a line.
+/// once. With --serve you ask in the browser. If standard input is not a terminal, it is read as questions, one a line.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  spanwise demo\n  spanwise demo --out runs/demo --no-questions\n  \
     spanwise demo --serve\n  \
@@ -61,19 +60,19 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// The sets that the parser is measured on, with their names for machines and for people.
+/// The sets that the parser is evaluated on, with their names in JSON and in the table.
 const HELD_OUT: [(&str, &str, &str); 2] = [
     ("held_out", "questions it has not seen", data::TEST_IID),
     ("compositions", "compositions it has not seen", data::TEST_COMPOSITIONS),
 ];
 
-/// Questions, by their place, that are answered before anyone asks: a plain one, one that composes, one that composes
-/// in a way that no training example does.
+/// Indices of the questions that are answered at the start: a plain one, one that composes, one that composes in a way
+/// that no training example does.
 const SHOWN: [usize; 3] = [0, 9, 18];
 
 pub(crate) fn run(args: &Args) -> Result<Status> {
     let started = Instant::now();
-    // A wrong address is said before anything is trained.
+    // A wrong address is reported before anything is trained.
     serve::address(&args.addr)?;
     if !builtin_names().any(|name| name == data::DOMAIN) {
         return Err(WrongCall(format!(
@@ -115,9 +114,9 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
         write!(out, "{}", reply::answer(&trained.parser, &questions[at].utterance, screen)?.text)?;
     }
     out.flush()?;
-    let is_person = io::stdin().is_terminal();
+    let is_interactive = io::stdin().is_terminal();
     let input = io::stdin().lock();
-    let prompt = prompt::Prompt { parser: &trained.parser, questions: &questions, screen, is_person };
+    let prompt = prompt::Prompt { parser: &trained.parser, questions: &questions, screen, is_interactive };
     prompt.converse(&mut input.lines(), &mut out)
 }
 

@@ -15,8 +15,8 @@ use std::io::{self, BufReader, IsTerminal, Write};
 ///
 /// With programs as arguments, prints their denotations. Without, reads JSON lines with a field `program`
 /// (and `context` or `scene`) from standard input and writes one JSON line for each, in order, with
-/// `program`, `denotation`, and `error` or `note` where there is something to say. A line is answered before
-/// the next one must come.
+/// `program`, `denotation` (text), `answer` (the same value, typed), and `error` or `note` where there is one. A line
+/// is answered before the next one is read.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  \
     spanwise exec geo \"answer(capital(loc_2(stateid('texas'))))\"\n  \
@@ -89,7 +89,7 @@ enum Fault {
 }
 
 impl Fault {
-    /// The reason as a person at a terminal wants it.
+    /// The reason with the place in the program, for a terminal.
     fn in_full(&self, program: &str) -> String {
         match self {
             Self::Syntax(problem) => problem.render("program", program),
@@ -147,7 +147,7 @@ impl Runner<'_> {
         let mut input = BufReader::with_capacity(INPUT_BYTES, stdin.lock());
         let mut line = Vec::new();
         for number in 1.. {
-            // Whoever sends the next line may be waiting for this.
+            // The sender may wait for this reply before it sends the next line.
             if !input.buffer().contains(&b'\n') {
                 out.flush()?;
             }
@@ -166,7 +166,8 @@ impl Runner<'_> {
         let mut fail = |message: String| {
             self.n += 1;
             self.n_failed += 1;
-            json!({ "program": null, "denotation": null, "error": format!("line {number}: {message}") })
+            let error = format!("line {number}: {message}");
+            json!({ "program": null, "denotation": null, "answer": null, "error": error })
         };
         let object = match text_of(line).and_then(|text| read_object(text, "program")) {
             Ok(object) => object,
@@ -182,8 +183,15 @@ impl Runner<'_> {
 
 fn answer(program: &str, outcome: Result<Denotation, Fault>) -> Value {
     match outcome {
-        Err(fault) => json!({ "program": program, "denotation": null, "error": fault.in_short(program) }),
-        Ok(Denotation { text, note: None, .. }) => json!({ "program": program, "denotation": text }),
-        Ok(Denotation { text, note, .. }) => json!({ "program": program, "denotation": text, "note": note }),
+        Err(fault) => {
+            json!({ "program": program, "denotation": null, "answer": null, "error": fault.in_short(program) })
+        }
+        Ok(Denotation { text, answer, note, .. }) => {
+            let mut object = json!({ "program": program, "denotation": text, "answer": answer });
+            if let Some(note) = note {
+                object["note"] = note.into();
+            }
+            object
+        }
     }
 }

@@ -1,23 +1,23 @@
 //! `spanwise explain`: one parse as a picture.
 
 use super::parser;
-use super::picture::{Color, Format, explanation, screen};
+use super::picture::{Color, Format, screen};
 use crate::output::{Status, say};
 use anyhow::Result;
 use spanwise_domains::data::write_atomic;
-use spanwise_model::{Details, Outcome};
+use spanwise_model::Question;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
 /// Draw the tree that explains a program.
 ///
-/// The words of the utterance stand in a row; above them stand the constants they say, and above those how the parts
-/// compose. Words without meaning are gray. Where two parts compose around a third, a double line (in pictures an arc)
-/// passes over what stands between them.
+/// The words of the utterance are in a row. Above them are the constants that they are aligned to, and above those how
+/// the parts compose. Null words, which are aligned to nothing, are gray. Where two parts compose around a third, a double
+/// line (in pictures an arc) passes over the part between them.
 ///
 /// `ascii` draws on the terminal: the tree, if it fits the width, and an outline with types and sub-programs. `svg` is
-/// a picture, light or dark as the reader's screen is; its nodes tell more under the pointer. `html` is a page with
-/// everything that is known. `tikz` is a LaTeX document. Where no program is found, the reason is said and the exit
+/// a picture, light or dark as the reader's screen is; its nodes show more under the pointer. `html` is a page with
+/// everything that is known. `tikz` is a LaTeX document. Where no program is found, the reason is printed and the exit
 /// code is 1.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  spanwise explain runs/geo what states border texas\n  \
@@ -52,16 +52,17 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     let context = args.context.read()?;
     let parser = parser(&args.model)?;
     let text = args.text.join(" ");
-    let details = Details { alternatives: args.alternatives.into(), provenance: true, chart: false };
-    let parse = match parser.parse_with(spanwise_core::Utterance::new(text.as_str()), details) {
-        Outcome::Found(parse) => parse,
-        Outcome::Nothing { reason, .. } => {
-            say(&format!("no program for {text:?}: {reason}"));
-            return Ok(Status::PartialFailure);
-        }
+    let question = Question {
+        context: context.as_ref().map(|context| &context.value),
+        alternatives: args.alternatives.into(),
+        ..Question::new(text.as_str())
     };
-    let explanation = explanation(&parser, &parse, context.as_ref().map(|context| &context.value))?;
-    let picture = args.format.draw(&explanation, screen(args.color, args.out.is_none()))?;
+    let reading = parser.read(&question);
+    if let Some(reason) = &reading.reason {
+        say(&format!("no program for {text:?}: {reason}"));
+        return Ok(Status::PartialFailure);
+    }
+    let picture = args.format.draw(&reading, screen(args.color, args.out.is_none()))?;
     match &args.out {
         Some(path) => write_atomic(path, |out| out.write_all(picture.as_bytes()))?,
         None => {

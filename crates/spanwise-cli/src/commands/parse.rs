@@ -9,21 +9,24 @@ use anyhow::{Context as _, Result};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use spanwise_core::Utterance;
-use spanwise_model::{Details, Outcome, Parser};
+use spanwise_model::{Parser, Question};
+use spanwise_reading::Reading;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
 /// Turn utterances into programs and answers.
 ///
-/// With texts as arguments, prints for each the program, its answer, how sure the model is, and the tree over the words
-/// that gives the program. Without, reads lines from standard input: JSON objects with `utterance` (or `question`) and
-/// optionally `context` (or `scene`), or plain text, one utterance a line. Writes one JSON object for each line, in
-/// order: `utterance`, `program`, `denotation`, `probability`, `posterior`, `in_domain`, `score`, `tree`, `alternatives`
-/// and `tokens`. The `probability` that the program is right is the calibrated `posterior` times the probability that the
-/// utterance is of this domain at all (`in_domain`). A `program` that is null comes with a `reason`, and with a `guess`
-/// where --abstain-below withheld it; an answer that could not be computed comes with an `error`. The `start` and `end` of
-/// tokens count characters (Unicode code points) of the utterance, `span` counts tokens. A line that is no utterance
-/// gives an object with `line` and `error`, the rest goes on, and the exit code is 1 in the end.
+/// With texts as arguments, prints for each the program, its answer, its calibrated probability, and the tree over the
+/// words that yields the program. Without, reads lines from standard input: JSON objects with `utterance` (or `question`)
+/// and optionally `context` (or `scene`), or plain text, one utterance a line. Writes one JSON object for each line, in
+/// order: `utterance`, `program`, `lines`, `answer`, `denotation`, `probability`, `posterior`, `in_domain`, `score`,
+/// `tree`, `alternatives`, `tokens` and `unknown_words`. The `answer` is typed (list, number, text, table, boolean); the
+/// `denotation` is the same as text. The `probability` that the program is right is the calibrated `posterior` times the
+/// probability that the utterance is in the domain (`in_domain`). A `program` that is null comes with a `reason`, and
+/// with a `guess` where --abstain-below withheld it; an answer that could not be computed comes with an `error`. The
+/// `start` and `end` of tokens count characters (Unicode code points) of the utterance, `span` counts tokens. A line that
+/// is no utterance gives an object with `line` and `error`, the other lines are parsed all the same, and the exit code
+/// is 1 in the end.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  spanwise parse runs/geo \"what states border texas\"\n  \
     spanwise parse runs/geo --k 3 --json \"what is the capital of ohio\"\n  \
@@ -57,37 +60,42 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     let parser = parser(&args.model)?;
     let worker = Worker {
         parser: &parser,
-        details: Details { alternatives: args.alternatives.into(), provenance: true, chart: false },
+        alternatives: args.alternatives.into(),
         context: context.map(|context| context.value),
-        abstain_below: args.abstain_below.unwrap_or(0.0),
+        abstain_below: args.abstain_below,
     };
     let mut out = io::BufWriter::new(io::stdout().lock());
     if args.texts.is_empty() {
         return worker.stream(&mut out);
     }
     for (at, text) in args.texts.iter().enumerate() {
-        let asked = Asked { utterance: Utterance::new(text.as_str()), context: None };
-        let outcome = parser.parse_with(asked.utterance.clone(), worker.details);
+        let line = Line { utterance: Utterance::new(text.as_str()), context: None };
+        let reading = parser.read(&worker.question(&line));
         if args.json {
-            writeln!(out, "{}", worker.reply(&asked, &outcome))?;
+            writeln!(out, "{}", as_json(&reading)?)?;
         } else {
             if at > 0 {
                 writeln!(out)?;
             }
-            out.write_all(worker.asker(None).for_people(&outcome).as_bytes())?;
+            out.write_all(reply::text(&reading).as_bytes())?;
         }
         out.flush()?;
     }
     Ok(Status::Success)
 }
 
+/// A reading as one JSON object on one line.
+fn as_json(reading: &Reading) -> serde_json::Result<String> {
+    serde_json::to_string(reading)
+}
+
 /// A line that is an utterance.
-struct Asked {
+struct Line {
     utterance: Utterance,
     context: Option<Value>,
 }
 
-impl Asked {
+impl Line {
     /// Reads a line: a JSON object, or an utterance as it is.
     fn read(line: &[u8]) -> Result<Self, String> {
         let text = text_of(line)?;
@@ -104,22 +112,24 @@ impl Asked {
 
 struct Worker<'a> {
     parser: &'a Parser,
-    details: Details,
+    alternatives: usize,
     context: Option<Value>,
-    abstain_below: f64,
+    abstain_below: Option<f64>,
 }
 
 impl Worker<'_> {
-    fn reply(&self, asked: &Asked, outcome: &Outcome) -> String {
-        self.asker(asked.context.as_ref()).as_json(outcome)
+    /// The question of a line; its own context takes precedence over that of the call.
+    fn question<'a>(&'a self, line: &'a Line) -> Question<'a> {
+        Question {
+            utterance: line.utterance.clone(),
+            context: line.context.as_ref().or(self.context.as_ref()),
+            alternatives: self.alternatives,
+            abstain_below: self.abstain_below,
+            chart: false,
+        }
     }
 
-    fn asker<'a>(&'a self, context: Option<&'a Value>) -> reply::Asker<'a> {
-        let context = context.or(self.context.as_ref());
-        reply::Asker { parser: self.parser, context, abstain_below: self.abstain_below }
-    }
-
-    /// Answers standard input window by window, so that memory does not grow with it.
+    /// Parses standard input window by window, so that memory does not grow with it.
     fn stream(&self, out: &mut dyn Write) -> Result<Status> {
         let stdin = io::stdin();
         if stdin.is_terminal() {
@@ -132,11 +142,11 @@ impl Worker<'_> {
             if lines.is_empty() {
                 break;
             }
-            let asked = lines.into_iter().map(|line| {
+            let lines = lines.into_iter().map(|line| {
                 number += 1;
-                Asked::read(without_mark(&line, number)).map_err(|error| (number, error))
+                Line::read(without_mark(&line, number)).map_err(|error| (number, error))
             });
-            for reply in self.window(asked.collect()) {
+            for reply in self.window(lines.collect())? {
                 match reply {
                     Ok(reply) => writeln!(out, "{reply}")?,
                     Err((line, error)) => {
@@ -145,7 +155,7 @@ impl Worker<'_> {
                     }
                 }
             }
-            // Whoever sends the next line may be waiting for this.
+            // The sender may wait for these replies before it sends the next line.
             out.flush()?;
         }
         if n_failed > 0 {
@@ -154,33 +164,28 @@ impl Worker<'_> {
         Ok(if n_failed == 0 { Status::Success } else { Status::PartialFailure })
     }
 
-    /// Answers in the order of the lines. Utterances of similar length share a batch, batches run in parallel.
-    fn window(&self, asked: Vec<Result<Asked, BadLine>>) -> Vec<Result<String, BadLine>> {
-        let n_words = |at: &usize| asked[*at].as_ref().map_or(0, |asked| asked.utterance.len());
-        let mut order: Vec<usize> = (0..asked.len()).filter(|&at| asked[at].is_ok()).collect();
-        order.sort_by_key(n_words);
-        let size = order.len().div_ceil(rayon::current_num_threads()).clamp(1, BATCH);
-        let replies: Vec<(usize, String)> = order
+    /// The replies in the order of the lines. Utterances of similar length share a batch, batches run in parallel.
+    fn window(&self, lines: Vec<Result<Line, BadLine>>) -> Result<Vec<Result<String, BadLine>>> {
+        let mut good: Vec<(usize, &Line)> =
+            lines.iter().enumerate().filter_map(|(at, line)| Some((at, line.as_ref().ok()?))).collect();
+        good.sort_by_key(|(_, line)| line.utterance.len());
+        let size = good.len().div_ceil(rayon::current_num_threads()).clamp(1, BATCH);
+        let replies: Vec<(usize, serde_json::Result<String>)> = good
             .par_chunks(size)
             .flat_map_iter(|batch| {
-                let batch: Vec<(usize, &Asked)> =
-                    batch.iter().filter_map(|&at| Some((at, asked[at].as_ref().ok()?))).collect();
-                let utterances = batch.iter().map(|(_, asked)| asked.utterance.clone()).collect();
-                let outcomes = self.parser.parse_batch(utterances, self.details);
-                let replies: Vec<(usize, String)> = batch
-                    .iter()
-                    .zip(outcomes)
-                    .map(|((at, asked), outcome)| (*at, self.reply(asked, &outcome)))
-                    .collect();
-                replies
+                let questions: Vec<Question<'_>> =
+                    batch.iter().map(|(_, line)| self.question(line)).collect();
+                let readings = self.parser.read_batch(&questions);
+                let reply = |((at, _), reading): (&(usize, &Line), Reading)| (*at, as_json(&reading));
+                batch.iter().zip(readings).map(reply).collect::<Vec<_>>()
             })
             .collect();
         let mut window: Vec<Result<String, BadLine>> =
-            asked.into_iter().map(|asked| asked.map(|_| String::new())).collect();
+            lines.into_iter().map(|line| line.map(|_| String::new())).collect();
         for (at, reply) in replies {
-            window[at] = Ok(reply);
+            window[at] = Ok(reply?);
         }
-        window
+        Ok(window)
     }
 }
 

@@ -9,9 +9,21 @@ use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 
 fn check_fields(reply: &Value) {
-    for field in
-        ["utterance", "program", "denotation", "probability", "score", "tree", "alternatives", "tokens"]
-    {
+    for field in [
+        "utterance",
+        "program",
+        "lines",
+        "answer",
+        "denotation",
+        "probability",
+        "posterior",
+        "in_domain",
+        "score",
+        "tree",
+        "alternatives",
+        "tokens",
+        "unknown_words",
+    ] {
         assert!(reply.get(field).is_some(), "no `{field}` in {reply}");
     }
     assert_eq!(reply["program"].is_null(), reply.get("reason").is_some(), "{reply}");
@@ -151,11 +163,14 @@ fn parse_gives_every_field_of_the_contract() {
     check_fields(&reply);
     assert_eq!(reply["utterance"], text);
     assert_eq!(reply["program"], "do(blink(lamp('hall')))");
-    assert!(reply["denotation"].is_null());
+    assert!(reply["denotation"].is_null() && reply["answer"].is_null(), "lamps have no executor");
+    assert_eq!(reply["lines"], "do(blink(lamp('hall')))\n");
     let probability = reply["probability"].as_f64().unwrap();
     assert!((0.0..=1.0).contains(&probability) && reply["score"].is_number());
     assert_eq!(reply["tree"]["program"], reply["program"]);
     assert_eq!(reply["tree"]["span"], json!([0, 6]));
+    assert_eq!(reply["tree"]["probability"], reply["probability"]);
+    assert!(reply["tree"]["type"].is_string());
 
     let others = reply["alternatives"].as_array().unwrap();
     assert!(!others.is_empty() && others.len() <= 3);
@@ -188,6 +203,7 @@ fn parse_executes_programs_where_the_domain_can() {
     let reply = Sandbox::new().run(["parse", scan(), "--json", "jump around left", "jump right"]).exits(0);
     let replies = reply.replies();
     assert_eq!(replies[1]["denotation"], "I_TURN_RIGHT I_JUMP");
+    assert_eq!(replies[1]["answer"], json!(["I_TURN_RIGHT", "I_JUMP"]));
     assert!(replies[0]["denotation"].as_str().unwrap().starts_with("I_TURN_LEFT I_JUMP I_TURN_LEFT"));
 }
 

@@ -64,10 +64,13 @@ fn a_bad_program_is_pointed_at_and_the_others_still_answer() {
 
 #[cfg(feature = "geo")]
 #[test]
-fn json_for_arguments_holds_program_denotation_and_error() {
+fn json_for_arguments_holds_program_denotation_answer_and_error() {
     let outcome = Sandbox::new().run(["exec", "geo", "--json", CAPITAL, "answer(oops", "answer(_)"]).exits(1);
     let replies = outcome.replies();
-    assert_eq!(replies[0], json!({"program": CAPITAL, "denotation": "[cityid(austin,tx)]"}));
+    let expected =
+        json!({"program": CAPITAL, "denotation": "[cityid(austin,tx)]", "answer": ["austin (tx)"]});
+    assert_eq!(replies[0], expected);
+    assert!(replies[1]["answer"].is_null() && replies[2]["answer"] == json!([]), "{replies:?}");
     assert_eq!((&replies[1]["program"], &replies[1]["denotation"]), (&json!("answer(oops"), &Value::Null));
     assert!(replies[1]["error"].as_str().unwrap().contains("never closed"));
     assert_eq!((&replies[2]["denotation"], replies[2]["note"].is_string()), (&json!("[]"), true));
@@ -119,8 +122,8 @@ fn lines_are_answered_in_order_and_errors_in_place() {
     let outcome = Sandbox::new().feed(["exec", "scan"], lines.concat()).exits(1);
     let replies = outcome.replies();
     assert_eq!(replies.len(), lines.len());
-    assert_eq!(replies[0], json!({"program": "i_jump()", "denotation": "I_JUMP"}));
-    assert_eq!(replies[6], json!({"program": "i_run()", "denotation": "I_RUN"}));
+    assert_eq!(replies[0], json!({"program": "i_jump()", "denotation": "I_JUMP", "answer": ["I_JUMP"]}));
+    assert_eq!(replies[6], json!({"program": "i_run()", "denotation": "I_RUN", "answer": ["I_RUN"]}));
     assert_eq!(replies[2]["program"], "i_hop()");
     assert!(replies[2]["error"].as_str().unwrap().contains("`i_hop`"));
     for (at, expected) in [(1, "JSON object"), (3, "JSON object"), (4, "`program`"), (5, "`program`")] {

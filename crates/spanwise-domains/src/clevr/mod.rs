@@ -16,12 +16,13 @@ use program::Op;
 use serde_json::Value;
 use set::ObjectSet;
 use spanwise_lang::{TermId, Terms};
+use spanwise_reading::Answer;
 
 /// Evaluates CLEVR programs; the context is the scene.
 ///
 /// Where a predicate is about one object (`relate`, `query`, ...) and gets several, the first of the scene's
 /// order counts, as in the reference; an empty set there is [`ExecError::NoValue`]. A program that gives
-/// a set rather than an answer denotes its objects, written `[2 large red metal cube, ...]`.
+/// a set rather than an answer denotes its objects, written `[2 large red metal cube, ...]` and typed as a table.
 #[derive(Clone, Debug, Default)]
 pub struct ClevrExecutor {
     limits: Limits,
@@ -66,7 +67,7 @@ impl Executor for ClevrExecutor {
 /// The result of an operation.
 enum Outcome {
     Set(ObjectSet),
-    Answer(String),
+    Answer(Answer),
 }
 
 struct Evaluation<'a> {
@@ -85,10 +86,13 @@ impl Evaluation<'_> {
             self.values.push(value);
         }
         match self.values.pop() {
-            Some(Outcome::Answer(text)) => Ok(Denotation::value(text)),
-            Some(Outcome::Set(set)) => {
-                Ok(Denotation { text: self.describe(&set), is_empty: set.is_empty(), note: None })
-            }
+            Some(Outcome::Answer(answer)) => Ok(Denotation::typed(answer.to_string(), answer)),
+            Some(Outcome::Set(set)) => Ok(Denotation {
+                text: self.describe(&set),
+                answer: self.table(&set),
+                is_empty: set.is_empty(),
+                note: None,
+            }),
             None => unreachable!("a compiled program has at least one operation"),
         }
     }
@@ -131,21 +135,20 @@ impl Evaluation<'_> {
     }
 
     /// The value of an operation that does not give a set.
-    fn answer(&self, op: &Op) -> Result<String, ExecError> {
-        let yes_or_no = |holds: bool| if holds { "yes" } else { "no" }.to_owned();
+    fn answer(&self, op: &Op) -> Result<Answer, ExecError> {
         Ok(match op {
-            Op::Exist(of) => yes_or_no(!self.set(*of).is_empty()),
-            Op::Count(of) => self.set(*of).len().to_string(),
+            Op::Exist(of) => (!self.set(*of).is_empty()).into(),
+            Op::Count(of) => (self.set(*of).len() as u64).into(),
             Op::Query { attribute, of } => {
-                self.scene.value(self.object("query", *of)?, *attribute).name().to_owned()
+                self.scene.value(self.object("query", *of)?, *attribute).name().into()
             }
             Op::QueryEqual { attribute, of: [left, right] } => {
                 let left = self.object("query_attribute_equal", *left)?;
                 let right = self.object("query_attribute_equal", *right)?;
-                yes_or_no(self.scene.value(left, *attribute) == self.scene.value(right, *attribute))
+                (self.scene.value(left, *attribute) == self.scene.value(right, *attribute)).into()
             }
             Op::CompareCounts { expected, of: [left, right] } => {
-                yes_or_no(self.set(*left).len().cmp(&self.set(*right).len()) == *expected)
+                (self.set(*left).len().cmp(&self.set(*right).len()) == *expected).into()
             }
             _ => unreachable!("every other operation gives a set"),
         })
@@ -164,14 +167,25 @@ impl Evaluation<'_> {
             .ok_or_else(|| ExecError::NoValue(format!("`{predicate}` needs an object and got an empty set")))
     }
 
+    /// The objects as text.
     fn describe(&self, set: &ObjectSet) -> String {
-        let name = |object, attribute| self.scene.value(object, attribute).name();
-        let objects = set.iter().map(|object| {
-            let [size, color] = [Attribute::Size, Attribute::Color].map(|attribute| name(object, attribute));
-            let [material, shape] =
-                [Attribute::Material, Attribute::Shape].map(|attribute| name(object, attribute));
-            format!("{object} {size} {color} {material} {shape}")
-        });
+        let objects = set.iter().map(|object| format!("{object} {}", self.values_of(object).join(" ")));
         format!("[{}]", objects.collect::<Vec<_>>().join(", "))
+    }
+
+    /// The objects as rows: their place in the scene, then their attributes.
+    fn table(&self, set: &ObjectSet) -> Answer {
+        let columns = ["object", "size", "color", "material", "shape"].map(str::to_owned).into();
+        let row = |object: usize| {
+            let values = self.values_of(object).map(Answer::from);
+            std::iter::once(Answer::from(object as u64)).chain(values).collect()
+        };
+        Answer::Table { columns, rows: set.iter().map(row).collect() }
+    }
+
+    /// Size, color, material and shape of an object.
+    fn values_of(&self, object: usize) -> [&'static str; 4] {
+        [Attribute::Size, Attribute::Color, Attribute::Material, Attribute::Shape]
+            .map(|attribute| self.scene.value(object, attribute).name())
     }
 }

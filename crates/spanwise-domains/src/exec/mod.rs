@@ -1,4 +1,4 @@
-//! Executors: programs in, denotations out.
+//! Executors, which evaluate programs to denotations.
 //!
 //! Evaluation is total and bounded: an executor returns a [`Denotation`] or an [`ExecError`], never panics,
 //! never recurses on the depth of a program, and stops at the limits of [`Limits`] however large or deeply
@@ -10,23 +10,47 @@ use crate::load;
 use serde_json::Value;
 use spanwise_lang::domain::ExecutorChoice;
 use spanwise_lang::{Domain, TermId, Terms};
+use spanwise_reading::Answer;
 use std::path::Path;
 
-/// What a program evaluates to.
+/// What a program evaluates to, twice: as canonical text, which metrics compare, and as a typed value for applications.
+///
+/// ```
+/// use spanwise_domains::exec::{self, Denotation};
+/// use spanwise_domains::load::load;
+/// use spanwise_reading::Answer;
+///
+/// let domain = load("scan")?;
+/// let executor = exec::open(&domain, None)?.expect("scan has an executor");
+/// let mut terms = domain.new_terms();
+/// let program = terms.parse("i_walk(i_left)").map_err(|error| error.message)?;
+/// let found = executor.execute(&terms, program, None)?;
+/// assert_eq!(found.text, "I_TURN_LEFT I_WALK");
+/// assert_eq!(found.answer, Answer::List(vec!["I_TURN_LEFT".into(), "I_WALK".into()]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Denotation {
     /// The value as text, in the notation of the domain's reference executor.
     pub text: String,
+    /// The same value, typed.
+    pub answer: Answer,
     /// Whether the value is empty: an empty answer, or a program that failed and therefore denotes nothing.
     pub is_empty: bool,
-    /// Why a program that is well-formed nevertheless denotes nothing, where there is a reason to tell.
+    /// Why a well-formed program denotes nothing, where the executor knows the reason.
     pub note: Option<String>,
 }
 
 impl Denotation {
-    /// A value that is there.
+    /// A value that is a text.
     pub fn value(text: impl Into<String>) -> Self {
-        Self { text: text.into(), is_empty: false, note: None }
+        let text = text.into();
+        Self { answer: Answer::Text(text.clone()), text, is_empty: false, note: None }
+    }
+
+    /// A value with its text and its type.
+    pub fn typed(text: impl Into<String>, answer: Answer) -> Self {
+        Self { text: text.into(), answer, is_empty: false, note: None }
     }
 }
 
@@ -50,7 +74,7 @@ pub enum ExecError {
     /// The program is understood but has no value in this context.
     #[error("{0}")]
     NoValue(String),
-    /// An external executor could not be reached or answered nonsense.
+    /// An external executor could not be reached, or its reply is malformed.
     #[error("{0}")]
     External(String),
 }
@@ -92,7 +116,7 @@ pub const BUILTINS: &[&str] = &[
     "scan",
 ];
 
-/// The executor that a domain asks for; `None` when its programs are not evaluated. External commands run in
+/// The executor that a domain declares; `None` when its programs are not evaluated. External commands run in
 /// `directory`, where the domain file is.
 ///
 /// # Errors

@@ -42,10 +42,11 @@ use super::literals::Literals;
 use super::notation;
 use super::operations::Operations;
 use super::plan::plan;
-use super::value::{Item, Number};
+use super::value::{Item, Name, Number};
 use crate::exec::{Denotation, ExecError, Executor, Limits};
 use serde_json::Value;
 use spanwise_lang::{Shape, TermId, Terms};
+use spanwise_reading::Answer;
 
 /// Evaluates FunQL programs over the facts of GeoQuery. Programs need no context, and any given is ignored.
 #[derive(Clone, Copy, Debug, Default)]
@@ -74,18 +75,23 @@ impl GeoExecutor {
         let mut items = evaluate(terms, nodes, &mut ops)?;
         items.sort_unstable();
         items.dedup();
-        Ok(Denotation { text: write_items(&ops.literals, &items), is_empty: items.is_empty(), note: None })
+        Ok(Denotation {
+            text: write_items(&ops.literals, &items),
+            answer: items.iter().map(|&item| typed(&ops.literals, item)).collect(),
+            is_empty: items.is_empty(),
+            note: None,
+        })
     }
 }
 
 impl Executor for GeoExecutor {
     fn execute(&self, terms: &Terms, program: TermId, _: Option<&Value>) -> Result<Denotation, ExecError> {
         if is_null(terms, program) {
-            return Ok(nothing("null", "`null` is no query".to_owned()));
+            return Ok(nothing("null", Answer::Null, "`null` is no query".to_owned()));
         }
         match self.answer(terms, program) {
             Ok(denotation) => Ok(denotation),
-            Err(Stop::Fails(reason)) => Ok(nothing("[]", reason)),
+            Err(Stop::Fails(reason)) => Ok(nothing("[]", Answer::List(Vec::new()), reason)),
             Err(Stop::Error(error)) => Err(error),
         }
     }
@@ -100,8 +106,30 @@ fn is_null(terms: &Terms, program: TermId) -> bool {
     }
 }
 
-fn nothing(text: &str, reason: String) -> Denotation {
-    Denotation { text: text.to_owned(), is_empty: true, note: Some(reason) }
+fn nothing(text: &str, answer: Answer, reason: String) -> Denotation {
+    Denotation { text: text.to_owned(), answer, is_empty: true, note: Some(reason) }
+}
+
+/// An item as a typed value: a number, or a name without the notation of ids. The state of a city stands in
+/// parentheses, `albany (ny)`; an open place is left out.
+fn typed(literals: &Literals, item: Item) -> Answer {
+    let plain = |name: Name| notation::plain_name(literals.shown(name));
+    match item {
+        Item::Number(Number::Int(value)) => Answer::Number(value.into()),
+        Item::Number(Number::Float(value)) => match serde_json::Number::from_f64(value) {
+            Some(number) => Answer::Number(number),
+            None => Answer::Null,
+        },
+        Item::City(name, abbrev) if abbrev != Name::ANY => {
+            Answer::Text(format!("{} ({})", plain(name), plain(abbrev)))
+        }
+        Item::Lake(name)
+        | Item::Country(name)
+        | Item::Place(name)
+        | Item::River(name)
+        | Item::State(name)
+        | Item::City(name, _) => Answer::Text(plain(name)),
+    }
 }
 
 fn write_items(literals: &Literals, items: &[Item]) -> String {

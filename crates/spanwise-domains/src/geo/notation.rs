@@ -21,6 +21,26 @@ pub(super) fn write_name(out: &mut String, name: &str) {
     out.push('\'');
 }
 
+/// The name behind the text that [`write_name`] writes for it. A call stays as it is.
+pub(super) fn plain_name(written: &str) -> String {
+    let inner = written.strip_prefix('\'').and_then(|text| text.strip_suffix('\''));
+    let Some(inner) = inner else { return written.to_owned() };
+    let mut plain = String::with_capacity(inner.len());
+    let mut chars = inner.chars();
+    while let Some(ch) = chars.next() {
+        plain.push(match (ch, ch == '\\') {
+            (_, false) => ch,
+            _ => match chars.next() {
+                Some('n') => '\n',
+                Some('t') => '\t',
+                Some(escaped) => escaped,
+                None => '\\',
+            },
+        });
+    }
+    plain
+}
+
 /// Whether a name needs no quotes: a word that starts small, a run of symbols, or one of a few special names.
 fn is_plain(name: &str) -> bool {
     let mut chars = name.chars();
@@ -114,8 +134,10 @@ mod tests {
             (",", "','"),
             ("coeur d'alene", r"'coeur d\'alene'"),
             (r"a\b", r"'a\\b'"),
+            ("a\n\tb", r"'a\n\tb'"),
         ] {
             assert_eq!(named(name), quoted);
+            assert_eq!(plain_name(quoted), name);
         }
     }
 

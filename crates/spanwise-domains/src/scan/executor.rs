@@ -1,6 +1,6 @@
-//! Evaluates SCAN-SP programs.
+//! Evaluates SCAN-SP programs to sequences of actions.
 //!
-//! The answer is one line of actions. Its length is computed first, on the shared structure of the program, and only a
+//! The answer is a sequence of actions. Its length is computed first, on the shared structure of the program, and only a
 //! program that stays within the limits is written out: nesting `i_thrice` ten thousand deep costs ten thousand steps.
 
 use super::words::{Action, Direction, Manner, Phrase, Verb};
@@ -9,6 +9,7 @@ use crate::exec::{Denotation, ExecError, Executor, Limits};
 use hashbrown::HashMap;
 use serde_json::Value;
 use spanwise_lang::{Shape, TermId, Terms};
+use spanwise_reading::Answer;
 
 /// Every predicate of the language, for hints.
 const PREDICATES: [&str; 9] =
@@ -46,7 +47,9 @@ impl Executor for ScanExecutor {
         if n_actions.saturating_add(ops.len() as u64) > self.limits.steps {
             return Err(ExecError::Limit { what: "steps", limit: self.limits.steps });
         }
-        Ok(Denotation::value(write_out(&ops)))
+        let actions = actions(&ops);
+        let names = || actions.iter().map(|action| action.name());
+        Ok(Denotation::typed(names().collect::<Vec<_>>().join(" "), names().collect::<Answer>()))
     }
 }
 
@@ -174,28 +177,17 @@ fn n_actions(ops: &[Op]) -> u64 {
     counts.last().copied().unwrap_or(0)
 }
 
-/// The actions of the last operation as text. Cost: linear in their number, for every operation that is not
-/// an action splits into at least two.
-fn write_out(ops: &[Op]) -> String {
-    let mut text = String::new();
+/// The actions of the last operation. Cost: linear in their number, for every operation that is not an action
+/// splits into at least two.
+fn actions(ops: &[Op]) -> Vec<Action> {
+    let mut actions = Vec::new();
     let mut to_do: Vec<usize> = ops.len().checked_sub(1).into_iter().collect();
     while let Some(place) = to_do.pop() {
         match ops[place] {
-            Op::Act(phrase) => {
-                for action in phrase.actions() {
-                    push_action(&mut text, action);
-                }
-            }
+            Op::Act(phrase) => actions.extend(phrase.actions()),
             Op::Repeat { times, of } => to_do.extend((0..times).map(|_| of)),
             Op::Sequence { first, then } => to_do.extend([then, first]),
         }
     }
-    text
-}
-
-fn push_action(text: &mut String, action: Action) {
-    if !text.is_empty() {
-        text.push(' ');
-    }
-    text.push_str(action.name());
+    actions
 }

@@ -45,6 +45,23 @@ fn each_predicate_does_what_it_says() {
 }
 
 #[test]
+fn answers_are_typed_and_sets_are_tables() {
+    let typed = |program: &str| {
+        let mut terms = Terms::new();
+        let program = terms.parse(program).unwrap();
+        let found = ClevrExecutor::new().execute(&terms, program, Some(&json!(SCENE))).unwrap();
+        serde_json::to_value(found.answer).unwrap()
+    };
+    assert_eq!(typed("count(scene())"), json!(3));
+    assert_eq!(typed("exist(filter(green, scene()))"), json!(false));
+    assert_eq!(typed("query(color, filter(cube, scene()))"), json!("red"));
+    let columns = ["object", "size", "color", "material", "shape"];
+    let rows = json!([[0, "large", "red", "metal", "cube"]]);
+    assert_eq!(typed("filter(cube, scene())"), json!({"columns": columns, "rows": rows}));
+    assert_eq!(typed("filter(green, scene())"), json!({"columns": columns, "rows": []}));
+}
+
+#[test]
 fn several_objects_where_one_is_needed_means_the_first() {
     check("query(color, filter(sphere, scene()))", "blue");
     check("count(relate(left, scene()))", "0");

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use spanwise_domains::exec::external::{CommandConfig, CommandExecutor, HttpConfig, HttpExecutor};
 use spanwise_domains::exec::{Denotation, ExecError, Executor};
 use spanwise_lang::{Style, Terms};
+use spanwise_reading::Answer;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
@@ -135,9 +136,10 @@ fn threads_share_one_child() {
 #[test]
 fn denotations_of_every_kind() {
     let Some((executor, _dir)) = python() else { return };
-    let check = |answer: Value, text: &str, is_empty: bool| {
-        let found = ask(&executor, "f()", Some(json!({"answer": answer}))).unwrap();
-        assert_eq!(found, Denotation { text: text.to_owned(), is_empty, note: None });
+    let check = |value: Value, text: &str, is_empty: bool| {
+        let answer = Answer::from(value.clone());
+        let found = ask(&executor, "f()", Some(json!({"answer": value}))).unwrap();
+        assert_eq!(found, Denotation { text: text.to_owned(), answer, is_empty, note: None });
     };
     check(json!("new york"), "new york", false);
     check(json!(" "), " ", false);
@@ -149,6 +151,20 @@ fn denotations_of_every_kind() {
     check(json!(null), "null", true);
     check(json!(""), "", true);
     check(json!([]), "[]", true);
+}
+
+#[test]
+fn replies_become_typed_answers() {
+    let Some((executor, _dir)) = python() else { return };
+    let typed = |value: Value| ask(&executor, "f()", Some(json!({"answer": value}))).unwrap().answer;
+    assert_eq!(typed(json!("ohio")), Answer::Text("ohio".to_owned()));
+    assert_eq!(typed(json!(2.5)), Answer::Number(serde_json::Number::from_f64(2.5).unwrap()));
+    assert_eq!(typed(json!(true)), Answer::Boolean(true));
+    assert_eq!(typed(json!(["a", 1])), Answer::List(vec!["a".into(), 1.into()]));
+    let table = Answer::Table { columns: vec!["name".to_owned()], rows: vec![vec!["ohio".into()]] };
+    assert_eq!(typed(json!({"columns": ["name"], "rows": [["ohio"]]})), table);
+    assert_eq!(typed(json!([{"name": "ohio"}])), table);
+    assert_eq!(typed(json!(null)), Answer::Null);
 }
 
 #[test]

@@ -103,3 +103,22 @@ fn large_lists_are_compared_by_hashing() {
     let common = run(executor, &format!("count(intersection({left}, {right}))")).unwrap();
     assert_eq!(common.text, "[49]");
 }
+
+#[test]
+fn typed_answers_are_numbers_and_names_without_notation() {
+    let shown =
+        |program: &str| serde_json::to_string(&run(GeoExecutor::new(), program).unwrap().answer).unwrap();
+    for (program, expected) in [
+        ("answer(capital(loc_2(stateid('kansas'))))", r#"["topeka (ks)"]"#),
+        ("answer(stateid('new mexico'))", r#"["new mexico"]"#),
+        ("answer(cityid('new york', 'ny'))", r#"["new york (ny)"]"#),
+        ("answer(cityid('austin', _))", r#"["austin"]"#),
+        ("answer(placeid('a, b (c)'))", r#"["a, b (c)"]"#),
+        ("answer(population_1(stateid('montana')))", "[786.7]"),
+        ("answer(count(state(all)))", "[51]"),
+        ("answer(area_1(countryid('usa')))", "[]"),
+        ("null", "null"),
+    ] {
+        assert_eq!(shown(program), expected, "for {program}");
+    }
+}

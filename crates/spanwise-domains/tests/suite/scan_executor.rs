@@ -38,6 +38,14 @@ fn each_predicate_does_what_it_says() {
 }
 
 #[test]
+fn the_typed_answer_is_the_list_of_actions() {
+    let mut terms = Terms::new();
+    let program = terms.parse("i_walk(i_left)").unwrap();
+    let found = ScanExecutor::new().execute(&terms, program, None).unwrap();
+    assert_eq!(found.answer, ["I_TURN_LEFT", "I_WALK"].into_iter().collect());
+}
+
+#[test]
 fn nesting_beyond_the_grammar_is_fine() {
     assert_eq!(run("i_twice(i_twice(i_walk()))").unwrap(), "I_WALK I_WALK I_WALK I_WALK");
     let program = "i_after(i_and(i_walk(), i_run()), i_twice(i_after(i_jump(), i_look())))";

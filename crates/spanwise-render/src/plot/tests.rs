@@ -75,7 +75,7 @@ fn what_is_no_number_leaves_a_gap() {
     let values = [3.0, 2.0, f64::NAN, 1.5, 1.0, f64::INFINITY, 0.5];
     let svg = plot(values.iter().zip(0u8..).map(|(&y, x)| (f64::from(x), y)).collect()).svg();
     check(&svg);
-    // The axes, the diagonal, the name in the legend, and two runs; the last value stands alone.
+    // The axes, the diagonal, the name in the legend, and two runs; the last value has no neighbor.
     assert_eq!((svg.matches("<polyline").count(), svg.matches("<circle").count()), (5, 5));
 }
 

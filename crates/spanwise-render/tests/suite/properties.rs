@@ -5,7 +5,8 @@
 use crate::common::random;
 use proptest::prelude::*;
 use roxmltree::Document;
-use spanwise_render::{Diagram, Explanation, Layout, Screen, ascii, html, svg, svg_layout, tikz};
+use spanwise_reading::Reading;
+use spanwise_render::{Diagram, Layout, Screen, ascii, html, svg, svg_layout, tikz};
 use unicode_width::UnicodeWidthStr;
 
 fn slot_texts(diagram: &Diagram) -> Vec<&str> {
@@ -13,8 +14,8 @@ fn slot_texts(diagram: &Diagram) -> Vec<&str> {
 }
 
 /// The drawn tree as rows; the screen is wide enough for any tree here.
-fn drawn(explanation: &Explanation) -> Vec<String> {
-    let shown = ascii(explanation, Screen { width: 1000, color: false });
+fn drawn(reading: &Reading) -> Vec<String> {
+    let shown = ascii(reading, Screen { width: 1000, color: false }).unwrap();
     shown.split("\n\n").next().unwrap().lines().map(str::to_owned).collect()
 }
 
@@ -99,24 +100,24 @@ proptest! {
 
     #[test]
     fn labels_and_words_do_not_overlap_and_lines_avoid_them(seed in any::<u64>(), odd in any::<bool>()) {
-        let diagram = random(seed, odd).diagram;
+        let diagram = Diagram::new(&random(seed, odd)).unwrap();
         check_layout(&diagram, &svg_layout(&diagram))?;
     }
 
     #[test]
     fn a_drawn_tree_has_every_word_once_in_order_below_lines_that_meet(seed in any::<u64>()) {
-        let explanation = random(seed, false);
-        let rows = drawn(&explanation);
+        let reading = random(seed, false);
+        let rows = drawn(&reading);
         prop_assert_eq!(rows.len() % 2, 0);
         let words: Vec<&str> = rows[rows.len() - 1].split_whitespace().collect();
-        let expected = slot_texts(&explanation.diagram).join(" ");
+        let expected = slot_texts(&Diagram::new(&reading).unwrap()).join(" ");
         prop_assert_eq!(words, expected.split(' ').collect::<Vec<_>>());
         check_lines(&rows)?;
     }
 
     #[test]
     fn nothing_is_wider_than_the_screen(seed in any::<u64>(), width in 20usize..120) {
-        let shown = ascii(&random(seed, true), Screen { width, color: false });
+        let shown = ascii(&random(seed, true), Screen { width, color: false }).unwrap();
         for line in shown.lines() {
             prop_assert!(line.width() <= width, "{} > {width}: {line}", line.width());
         }
@@ -124,33 +125,35 @@ proptest! {
 
     #[test]
     fn a_picture_is_well_formed_and_has_every_word_and_node_once(seed in any::<u64>()) {
-        let explanation = random(seed, true);
-        let picture = svg(&explanation);
+        let reading = random(seed, true);
+        let diagram = Diagram::new(&reading).unwrap();
+        let picture = svg(&reading).unwrap();
         let document = Document::parse(&picture).unwrap();
         let words: Vec<&str> = document
             .descendants()
             .filter(|node| node.attribute("class").is_some_and(|class| class.starts_with("sw-word")))
             .filter_map(|node| node.text())
             .collect();
-        prop_assert_eq!(words, slot_texts(&explanation.diagram));
+        prop_assert_eq!(words, slot_texts(&diagram));
         let titles = document.descendants().filter(|node| node.has_tag_name(("http://www.w3.org/2000/svg", "title")));
-        prop_assert_eq!(titles.count(), explanation.diagram.nodes().len());
+        prop_assert_eq!(titles.count(), diagram.nodes().len());
         let n_arcs = document.descendants().filter(|node| node.attribute("class") == Some("sw-arc")).count();
-        let n_around = explanation.diagram.nodes().iter().filter(|node| node.is_discontinuous()).count();
+        let n_around = diagram.nodes().iter().filter(|node| node.is_discontinuous()).count();
         prop_assert_eq!(n_arcs, 2 * n_around);
     }
 
     #[test]
     fn a_page_is_well_formed(seed in any::<u64>()) {
-        let page = html(&random(seed, true));
+        let page = html(&random(seed, true)).unwrap();
         let parsed = Document::parse(page.strip_prefix("<!DOCTYPE html>\n").unwrap());
         prop_assert!(parsed.is_ok(), "{:?}", parsed.err());
     }
 
     #[test]
     fn a_latex_document_has_balanced_brackets_and_every_slot_once(seed in any::<u64>()) {
-        let explanation = random(seed, true);
-        let document = tikz(&explanation.diagram).unwrap();
+        let reading = random(seed, true);
+        let diagram = Diagram::new(&reading).unwrap();
+        let document = tikz(&reading).unwrap();
         let tree = &document[document.find("\\Tree").unwrap()..];
         let mut open: Vec<char> = Vec::new();
         let mut chars = tree.chars();
@@ -167,7 +170,7 @@ proptest! {
             }
         }
         prop_assert!(open.is_empty());
-        prop_assert_eq!(tree.matches("\\strut ").count(), explanation.diagram.slots().len());
-        prop_assert_eq!(tree.matches("\\node (n").count(), explanation.diagram.nodes().len());
+        prop_assert_eq!(tree.matches("\\strut ").count(), diagram.slots().len());
+        prop_assert_eq!(tree.matches("\\node (n").count(), diagram.nodes().len());
     }
 }

@@ -4,10 +4,11 @@
 
 use crate::common::{Builder, discontinuous, implicit, projective};
 use expect_test::{Expect, expect};
-use spanwise_render::{Answer, Explanation, Program, Screen, Word, ascii, html, svg, tikz};
+use spanwise_reading::{Alternative, Reading};
+use spanwise_render::{Screen, ascii, html, svg, tikz};
 
-fn check_ascii(explanation: &Explanation, width: usize, expected: &Expect) {
-    expected.assert_eq(&ascii(explanation, Screen { width, color: false }));
+fn check_ascii(reading: &Reading, width: usize, expected: &Expect) {
+    expected.assert_eq(&ascii(reading, Screen { width, color: false }).unwrap());
 }
 
 /// A picture without its style.
@@ -16,21 +17,27 @@ fn bare(svg: &str) -> String {
     format!("{}{}", &svg[..start], &svg[end + "</style>".len()..])
 }
 
-fn answered() -> Explanation {
-    Explanation {
-        words: vec![
-            Word { text: "which".to_owned(), constant: None, probability: 0.98 },
-            Word { text: "state".to_owned(), constant: Some("state".to_owned()), probability: 0.9997 },
-        ],
-        program: Some(Program {
-            line: "answer(x<y)".to_owned(),
-            lines: "answer(\n  x<y\n)\n".to_owned(),
-            probability: 0.5,
-        }),
-        answer: Some(Answer::Value { text: "[texas]".to_owned(), note: Some("a & b".to_owned()) }),
-        alternatives: vec![("answer(z)".to_owned(), 0.25)],
+fn answered() -> Reading {
+    let mut reading = Reading {
+        program: Some("answer(x<y)".to_owned()),
+        lines: Some("answer(\n  x<y\n)\n".to_owned()),
+        probability: Some(0.5),
+        denotation: Some("[texas]".to_owned()),
+        note: Some("a & b".to_owned()),
+        alternatives: vec![Alternative {
+            program: "answer(z)".to_owned(),
+            probability: 0.25,
+            posterior: 0.3,
+            score: 1.0,
+            answer: None,
+            denotation: None,
+        }],
         ..projective()
-    }
+    };
+    reading.tokens[0].probability = Some(0.98);
+    reading.tokens[1].probability = Some(0.9997);
+    reading.tokens[1].constant = Some("state".to_owned());
+    reading
 }
 
 #[test]
@@ -110,7 +117,7 @@ fn a_tree_with_an_implicit_constant_and_a_word_of_its_own_in_a_terminal() {
 #[test]
 fn a_narrow_terminal_has_dots_for_types_and_then_only_the_outline() {
     let mut tree = Builder::new();
-    let state = tree.says("state", 1, "state(all)", "States");
+    let state = tree.constant("state", 1, "state(all)", "States");
     let null = tree.null(1);
     tree.join(&[state, null], "answer(state(all))", "NumbersOfStates -> States");
     check_ascii(
@@ -142,8 +149,8 @@ fn a_narrow_terminal_has_dots_for_types_and_then_only_the_outline() {
 }
 
 #[test]
-fn program_answer_and_other_programs_stand_around_the_tree() {
-    let shown = ascii(&answered(), Screen { width: 80, color: false });
+fn program_answer_and_other_programs_are_shown_around_the_tree() {
+    let shown = ascii(&answered(), Screen { width: 80, color: false }).unwrap();
     let mut around = shown.lines().take(5).collect::<Vec<_>>();
     around.extend(shown.lines().rev().take(2).collect::<Vec<_>>().into_iter().rev());
     expect![[r#"
@@ -160,7 +167,7 @@ fn program_answer_and_other_programs_stand_around_the_tree() {
 #[test]
 fn colors_are_by_category_and_change_nothing_else() {
     for tree in [projective(), discontinuous(), implicit()] {
-        let [plain, colored] = [false, true].map(|color| ascii(&tree, Screen { width: 110, color }));
+        let [plain, colored] = [false, true].map(|color| ascii(&tree, Screen { width: 110, color }).unwrap());
         assert!(!plain.contains('\u{1b}'));
         let mut stripped = String::new();
         for (at, piece) in colored.split('\u{1b}').enumerate() {
@@ -168,7 +175,7 @@ fn colors_are_by_category_and_change_nothing_else() {
         }
         assert_eq!(stripped, plain);
     }
-    let colored = ascii(&implicit(), Screen { width: 110, color: true });
+    let colored = ascii(&implicit(), Screen { width: 110, color: true }).unwrap();
     for expected in ["\u{1b}[1;36mriver\u{1b}[0m", "\u{1b}[32mRivers\u{1b}[0m", "\u{1b}[35m[loc_2]\u{1b}[0m"]
     {
         assert!(colored.contains(expected), "{colored}");
@@ -178,7 +185,7 @@ fn colors_are_by_category_and_change_nothing_else() {
 #[test]
 fn a_picture_of_one_word() {
     let mut tree = Builder::new();
-    tree.says("state", 1, "state(all)", "States");
+    tree.constant("state", 1, "state(all)", "States");
     expect![[r#"
         <?xml version="1.0" encoding="UTF-8"?>
         <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 101 112" width="101" height="112" role="img" aria-label="states">
@@ -190,20 +197,20 @@ fn a_picture_of_one_word() {
         <text class="sw-word" x="30.4" y="98.0">states</text>
         </g>
         </svg>
-    "#]].assert_eq(&bare(&svg(&tree.over("states"))));
+    "#]].assert_eq(&bare(&svg(&tree.over("states")).unwrap()));
 }
 
 #[test]
 fn a_picture_has_the_program_and_its_answer_above_the_tree() {
-    let picture = svg(&answered());
+    let picture = svg(&answered()).unwrap();
     assert!(picture.contains(">answer(x&lt;y)</text>"), "{picture}");
     assert!(picture.contains(">= [texas]</text>"), "{picture}");
-    assert!(!svg(&projective()).contains("sw-program\" x"));
+    assert!(!svg(&projective()).unwrap().contains("sw-program\" x"));
 }
 
 #[test]
 fn a_latex_document_with_an_arc_over_the_middle() {
-    let document = tikz(&discontinuous().diagram).unwrap();
+    let document = tikz(&discontinuous()).unwrap();
     let from = document.find("\\Tree").unwrap();
     expect![[r#"
         \Tree
@@ -215,8 +222,8 @@ fn a_latex_document_with_an_arc_over_the_middle() {
             [.\node (n1) {\textcolor{constant}{\name{state}}\\\type{Crossed $\to$ States}};
               {\strut states}
             ]
-            [.\node (n2) {\textcolor{silent}{\type{null}}};
-              {\strut \textcolor{silent}{does the}}
+            [.\node (n2) {\textcolor{null}{\type{null}}};
+              {\strut \textcolor{null}{does the}}
             ]
           ]
           \edge[outer]; [.\node (n4) {\textcolor{constant}{\name{riverid(\textquotesingle{}yellowstone\textquotesingle{})}}\\\type{River}};
@@ -234,7 +241,7 @@ fn a_latex_document_with_an_arc_over_the_middle() {
 
 #[test]
 fn a_page_shows_all_that_is_known() {
-    let page = html(&answered());
+    let page = html(&answered()).unwrap();
     let svg = page.find("<svg").unwrap()..page.find("</svg>").unwrap();
     let body = page.find("<main>").unwrap();
     expect![[r#"
@@ -253,10 +260,14 @@ fn a_page_shows_all_that_is_known() {
         </div>
         <h2>Words</h2>
         <table>
-        <thead><tr><th>word</th><th>stands for</th><th class="number">probability</th></tr></thead>
+        <thead><tr><th>word</th><th>aligned to</th><th class="number">probability</th></tr></thead>
         <tbody>
         <tr><td>which</td><td><span class="soft">nothing</span></td><td class="number">98.0 %</td></tr>
         <tr><td>state</td><td><code>state</code></td><td class="number">&gt; 99.9 %</td></tr>
+        <tr><td>has</td><td><span class="soft">nothing</span></td><td class="number"></td></tr>
+        <tr><td>the</td><td><span class="soft">nothing</span></td><td class="number"></td></tr>
+        <tr><td>greatest</td><td><span class="soft">nothing</span></td><td class="number"></td></tr>
+        <tr><td>population</td><td><span class="soft">nothing</span></td><td class="number"></td></tr>
         </tbody>
         </table>
         <h2>Other programs</h2>
@@ -271,4 +282,25 @@ fn a_page_shows_all_that_is_known() {
         </html>
     "#]]
     .assert_eq(&format!("{}..{}", &page[body..svg.start], &page[svg.end..]));
+}
+
+#[test]
+fn a_reading_without_a_tree_is_shown_as_text_and_refused_as_a_picture() {
+    let reading = Reading { tree: None, ..answered() };
+    expect![[r#"
+        program      answer(x<y)
+        answer       [texas]
+        note         a & b
+        probability  50.0 %
+
+
+        other programs
+            25.0 %  answer(z)
+    "#]]
+    .assert_eq(&ascii(&reading, Screen { width: 80, color: false }).unwrap());
+    let page = html(&reading).unwrap();
+    assert!(page.contains("[texas]") && !page.contains("<svg"), "{page}");
+    for error in [svg(&reading).unwrap_err(), tikz(&reading).unwrap_err()] {
+        assert_eq!(error.to_string(), "the reading has no tree to draw");
+    }
 }

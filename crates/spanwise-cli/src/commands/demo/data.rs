@@ -1,7 +1,7 @@
-//! The examples and settings of the demo, as they lie in this binary.
+//! The examples and settings of the demo, which are compiled into this binary.
 //!
-//! All questions were written for it. `test_compositions` has only programs whose shape, names aside, is neither in
-//! `train` nor in `dev`; the tests here hold the data to that.
+//! All questions were written for the demo. `test_compositions` has only programs whose shape, names aside, is neither in
+//! `train` nor in `dev`; the tests check this.
 
 use anyhow::Result;
 use spanwise_domains::data::{Example, Examples};

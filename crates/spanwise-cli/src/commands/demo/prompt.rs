@@ -1,7 +1,7 @@
-//! The conversation: lines come in, answers go out.
+//! The interactive prompt of the demo.
 //!
-//! A line is a question, or a command behind a colon. A person sees a prompt; a script sees its own lines repeated, so
-//! that answers can be told apart.
+//! A line is a question, or a command behind a colon. On a terminal there is a prompt; for a script, its own lines are
+//! repeated, so that the answers can be told apart.
 
 use super::super::picture::Format;
 use super::reply;
@@ -10,7 +10,8 @@ use anyhow::{Context as _, Result};
 use clap::ValueEnum as _;
 use spanwise_domains::data::{Example, write_atomic};
 use spanwise_model::Parser;
-use spanwise_render::{Explanation, Screen};
+use spanwise_reading::Reading;
+use spanwise_render::Screen;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -27,8 +28,8 @@ pub(super) struct Prompt<'a> {
     pub(super) parser: &'a Parser,
     pub(super) questions: &'a [Example],
     pub(super) screen: Screen,
-    /// Whether somebody types.
-    pub(super) is_person: bool,
+    /// Whether lines are typed at a terminal.
+    pub(super) is_interactive: bool,
 }
 
 /// What to do after a line.
@@ -45,11 +46,11 @@ impl Prompt<'_> {
         out: &mut dyn Write,
     ) -> Result<Status> {
         let mut last = None;
-        if self.is_person {
+        if self.is_interactive {
             write!(out, "\n{HELP}")?;
         }
         loop {
-            if self.is_person {
+            if self.is_interactive {
                 write!(out, "\n> ")?;
                 out.flush()?;
             }
@@ -59,7 +60,7 @@ impl Prompt<'_> {
             if line.is_empty() {
                 continue;
             }
-            if !self.is_person {
+            if !self.is_interactive {
                 writeln!(out, "\n> {line}")?;
             }
             if let Next::Stop = self.line(line, &mut last, out)? {
@@ -67,18 +68,18 @@ impl Prompt<'_> {
             }
             out.flush()?;
         }
-        if self.is_person {
+        if self.is_interactive {
             writeln!(out)?;
         }
         Ok(Status::Success)
     }
 
-    fn line(&self, line: &str, last: &mut Option<Explanation>, out: &mut dyn Write) -> Result<Next> {
+    fn line(&self, line: &str, last: &mut Option<Reading>, out: &mut dyn Write) -> Result<Next> {
         let Some(command) = line.strip_prefix(':') else {
             let reply = reply::answer(self.parser, line, self.screen)?;
             write!(out, "\n{}", reply.text)?;
-            if reply.explanation.is_some() {
-                *last = reply.explanation;
+            if reply.reading.tree.is_some() {
+                *last = Some(reply.reading);
             }
             return Ok(Next::GoOn);
         };
@@ -102,15 +103,15 @@ impl Prompt<'_> {
         Ok(Next::GoOn)
     }
 
-    /// Draws the last tree into a file; what goes wrong is told and does not end the conversation.
-    fn tree(&self, format: &str, file: &str, last: Option<&Explanation>) -> String {
+    /// Draws the last tree into a file. An error is reported and does not end the conversation.
+    fn tree(&self, format: &str, file: &str, last: Option<&Reading>) -> String {
         let Ok(format) = Format::from_str(format, true) else {
             return format!("there is no picture of the kind `{format}`; expected svg, html, tikz or ascii");
         };
-        let Some(explanation) = last else { return "there is no tree yet; ask a question first".to_owned() };
+        let Some(reading) = last else { return "there is no tree yet; ask a question first".to_owned() };
         let screen = Screen { color: false, ..self.screen };
         let drawn = format
-            .draw(explanation, screen)
+            .draw(reading, screen)
             .and_then(|picture| Ok(write_atomic(Path::new(file), |out| out.write_all(picture.as_bytes()))?));
         match drawn {
             Ok(()) => format!("drawn into {file}"),

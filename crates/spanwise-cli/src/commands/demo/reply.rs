@@ -1,49 +1,44 @@
-//! What the demo says to a question.
+//! The demo's answer to a question, as text for a terminal.
 //!
-//! A question comes in, text for a terminal goes out: words that the model has never seen, the answer in plain words,
-//! then program, probability and tree. It knows the notation of answers, `kind(name, ..)`, but no name in it.
+//! The text names unknown words, gives the answer in plain words, then program, probability and tree.
 
-use super::super::picture::explanation;
 use anyhow::Result;
 use spanwise_core::Utterance;
 use spanwise_lang::diag::closest;
-use spanwise_model::{Details, Outcome, Parse, Parser};
+use spanwise_model::{Parser, Question};
 use spanwise_nn::Tokenizer;
 use spanwise_nn::tokenizer::WordTable;
-use spanwise_render::{Explanation, Screen};
+use spanwise_reading::Reading;
+use spanwise_render::Screen;
 
-/// Programs below this probability come with the ones they were chosen over.
+/// Programs below this probability are shown with their alternatives.
 const SURE: f64 = 0.7;
-/// Other programs that are shown then.
+/// Most alternatives that are shown.
 const OTHERS: usize = 3;
 
-/// An answer, and what a picture of it needs.
+/// An answer as text, and the reading it was made from.
 pub(super) struct Reply {
     pub(super) text: String,
-    pub(super) explanation: Option<Explanation>,
+    pub(super) reading: Reading,
 }
 
 /// Reads a question and answers it.
 pub(super) fn answer(parser: &Parser, question: &str, screen: Screen) -> Result<Reply> {
-    let details = Details { alternatives: OTHERS, provenance: true, chart: false };
-    let outcome = parser.parse_with(Utterance::new(question), details);
-    let mut text = unknown_words(parser, outcome.utterance());
-    let mut parse = match outcome {
-        Outcome::Found(parse) => parse,
-        Outcome::Nothing { reason, .. } => {
-            text += &format!("I found no program for this: {reason}.\n");
-            return Ok(Reply { text, explanation: None });
-        }
-    };
-    if parse.probability >= SURE {
-        parse.alternatives.clear();
+    let question = Question { alternatives: OTHERS, ..Question::new(question) };
+    let mut reading = parser.read(&question);
+    let mut text = unknown_words(parser, &question.utterance);
+    if let Some(reason) = &reading.reason {
+        text += &format!("I found no program for this: {reason}.\n");
+        return Ok(Reply { text, reading });
+    }
+    if reading.probability.is_some_and(|probability| probability >= SURE) {
+        reading.alternatives.clear();
     } else {
         text += "I am not sure of this; other readings are at the end.\n";
     }
-    text += &in_words(parser, &parse);
-    let explanation = explanation(parser, &parse, None)?;
-    text += &format!("\n{}", spanwise_render::ascii(&explanation, screen));
-    Ok(Reply { text, explanation: Some(explanation) })
+    text += &in_words(&reading);
+    text += &format!("\n{}", spanwise_render::ascii(&reading, screen)?);
+    Ok(Reply { text, reading })
 }
 
 /// A line for every word that neither training nor the domain's names and phrases have.
@@ -69,73 +64,43 @@ fn unknown_words(parser: &Parser, utterance: &Utterance) -> String {
     lines
 }
 
-/// The answer as people would say it, or why there is none.
-fn in_words(parser: &Parser, parse: &Parse) -> String {
-    match parser.execute(&parse.terms, parse.program, None) {
-        None => String::new(),
-        Some(Err(error)) => format!("The program has no value: {error}\n"),
-        Some(Ok(found)) if found.is_empty => {
-            let why = found.note.map(|note| format!(" ({note})")).unwrap_or_default();
+/// The answer in plain words, or why there is none.
+fn in_words(reading: &Reading) -> String {
+    if let Some(error) = &reading.error {
+        return format!("The program has no value: {error}\n");
+    }
+    match &reading.answer {
+        Some(answer) if !answer.is_empty() => format!("{answer}\n"),
+        _ if reading.denotation.is_none() => String::new(),
+        _ => {
+            let why = reading.note.as_ref().map(|note| format!(" ({note})")).unwrap_or_default();
             format!("Nothing: the program is a proper one, but nothing in the facts fits it{why}.\n")
         }
-        Some(Ok(found)) => format!("{}\n", plain(&found.text)),
     }
-}
-
-/// An answer without its notation: `[cityid('new york',ny),stateid(ohio)]` is `new york (ny), ohio`.
-fn plain(text: &str) -> String {
-    let inner = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
-    let items = split(inner).into_iter().map(|item| match item.split_once('(') {
-        Some((_, names)) if names.ends_with(')') => {
-            let names = split(&names[..names.len() - 1]);
-            let names: Vec<&str> = names.iter().map(|name| name.trim_matches('\'')).collect();
-            match names[..] {
-                [name, "_"] => name.to_owned(),
-                [name, place] => format!("{name} ({place})"),
-                _ => names.join(" "),
-            }
-        }
-        _ => item.to_owned(),
-    });
-    items.collect::<Vec<_>>().join(", ")
-}
-
-/// The parts between commas that stand in no parentheses and no quotes.
-fn split(text: &str) -> Vec<&str> {
-    let (mut depth, mut is_quoted, mut start) = (0usize, false, 0);
-    let mut parts = Vec::new();
-    for (at, ch) in text.char_indices() {
-        match ch {
-            '\'' => is_quoted = !is_quoted,
-            _ if is_quoted => {}
-            '(' => depth += 1,
-            ')' => depth = depth.saturating_sub(1),
-            ',' if depth == 0 => {
-                parts.push(text[start..at].trim());
-                start = at + 1;
-            }
-            _ => {}
-        }
-    }
-    parts.push(text[start..].trim());
-    parts
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use spanwise_reading::Answer;
 
     #[test]
-    fn answers_lose_their_notation_and_keep_their_names() {
-        for (text, expected) in [
-            ("[cityid(topeka,ks)]", "topeka (ks)"),
-            ("[stateid(arkansas),stateid('new mexico')]", "arkansas, new mexico"),
-            ("[cityid('new york',ny),cityid(austin,_)]", "new york (ny), austin"),
-            ("[1688210]", "1688210"),
-            ("[placeid('a, b (c)')]", "a, b (c)"),
-            ("no list", "no list"),
-        ] {
-            assert_eq!(plain(text), expected);
-        }
+    fn answers_are_given_in_plain_words() {
+        let reading = |answer, note: Option<&str>, error: Option<&str>| Reading {
+            answer,
+            denotation: error.is_none().then(|| "[..]".to_owned()),
+            note: note.map(str::to_owned),
+            error: error.map(str::to_owned),
+            ..Reading::default()
+        };
+        let cities: Answer = ["new york (ny)", "austin"].into_iter().collect();
+        assert_eq!(in_words(&reading(Some(cities), None, None)), "new york (ny), austin\n");
+        let empty = reading(Some(Answer::List(Vec::new())), Some("no such river"), None);
+        let expected =
+            "Nothing: the program is a proper one, but nothing in the facts fits it (no such river).\n";
+        assert_eq!(in_words(&empty), expected);
+        let failed = reading(None, None, Some("too many steps"));
+        assert_eq!(in_words(&failed), "The program has no value: too many steps\n");
+        assert_eq!(in_words(&Reading::default()), "");
     }
 }

@@ -1,7 +1,7 @@
-//! Where the demo's model is kept, and how it gets there.
+//! The model directory of the demo, and the training that fills it.
 //!
-//! A directory, named by the caller or in the cache of the system, becomes a model directory with the data in a folder
-//! of it. A file `demo.json` marks it as ours: only marked directories are ever reused or replaced.
+//! The directory is named by the caller or lies in the cache directory of the system; the data is in a folder of it. A
+//! file `demo.json` marks it as a demo: only marked directories are ever reused or replaced.
 
 use super::super::progress::Shown;
 use super::data;
@@ -22,7 +22,7 @@ use std::time::Instant;
 
 /// The folder of the data, inside the directory.
 pub(super) const DATA: &str = "data";
-/// Says whose directory it is, and of which data and settings.
+/// The file that marks a directory as a demo, with the data and settings it was trained with.
 const MARK: &str = "demo.json";
 /// Hexadecimal digits of an identity: enough to tell versions apart.
 const DIGITS: usize = 12;
@@ -30,12 +30,12 @@ const DIGITS: usize = 12;
 /// The directory of the demo.
 pub(super) struct Home {
     pub(super) directory: PathBuf,
-    /// What decides the model: version, data and settings.
+    /// A hash of everything that the model depends on: version, data and settings.
     identity: String,
     quick: bool,
 }
 
-/// A model, and how it came about.
+/// A model, and how it was obtained.
 pub(super) struct Trained {
     pub(super) parser: Parser,
     /// Whether it was there already.
@@ -60,9 +60,9 @@ impl Home {
         Self { directory, identity, quick }
     }
 
-    /// The model: the one that is there, unless it is to be `fresh`, or one trained now. With `aloud`, a bar shows how
-    /// far it is.
-    pub(super) fn model(&self, fresh: bool, aloud: bool) -> Result<Trained> {
+    /// The trained model of the directory, or one trained now. `fresh` trains in any case; `verbose` shows a progress
+    /// bar.
+    pub(super) fn model(&self, fresh: bool, verbose: bool) -> Result<Trained> {
         let mark = self.mark()?;
         if fresh && mark.is_some() {
             self.clear()?;
@@ -74,10 +74,13 @@ impl Home {
                 return Ok(Trained { parser, reused: true, seconds });
             }
         }
-        self.train(aloud)
+        self.train(verbose)
     }
 
-    /// What marks the directory as ours; `None` where there is nothing. Anything else there is not touched.
+    /// The content of the mark; `None` for a new or empty directory.
+    ///
+    /// # Errors
+    /// A directory with other files, or with a demo of other data; neither is touched.
     fn mark(&self) -> Result<Option<Value>> {
         let place = self.directory.display();
         let mark = match fs::read_to_string(self.directory.join(MARK)) {
@@ -96,7 +99,7 @@ impl Home {
         Err(WrongCall(text).into())
     }
 
-    /// Removes what would make training continue or be left out; the rest is written over.
+    /// Removes the model and the checkpoint, so that training starts from scratch; other files are overwritten.
     fn clear(&self) -> Result<()> {
         for name in ["model.json", "checkpoint.safetensors"] {
             let path = self.directory.join(name);
@@ -116,11 +119,11 @@ impl Home {
     }
 
     /// Trains, or continues a run that was stopped.
-    fn train(&self, aloud: bool) -> Result<Trained> {
+    fn train(&self, verbose: bool) -> Result<Trained> {
         let config = self.prepare()?;
         let stop = signals::stop_flag();
         let started = Instant::now();
-        let mut shown = aloud.then(|| Shown::new(false));
+        let mut shown = verbose.then(|| Shown::new(false));
         let outcome = train(&config, &self.directory.join(DATA), None, &self.directory, true, &mut |event| {
             if let Some(shown) = &mut shown {
                 shown.event(&event);
@@ -167,8 +170,7 @@ fn is_empty(directory: &Path) -> bool {
     }
 }
 
-/// Where programs keep what they can make again, by the custom of the system; the folder of temporary files where there
-/// is no such place.
+/// The cache directory of the system, or the directory of temporary files where there is none.
 fn cache() -> PathBuf {
     let set = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let home = std::env::home_dir().filter(|path| path.is_absolute());

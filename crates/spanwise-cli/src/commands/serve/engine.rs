@@ -1,14 +1,10 @@
-//! A model directory as an engine of the server.
-//!
-//! Utterances and programs come in as texts; readings go out as the server wants them. HTTP is unknown here.
+//! Model directories as engines of the HTTP server.
 
 use serde_json::{Value, json};
 use spanwise_core::Utterance;
-use spanwise_domains::exec::Denotation;
-use spanwise_lang::TermId;
 use spanwise_lang::domain::ExecutorChoice;
-use spanwise_model::{Details, FORMAT_VERSION, Outcome, Parse, Parser};
-use spanwise_render::pretty;
+use spanwise_model::{FORMAT_VERSION, Parser, Question};
+use spanwise_reading as reading;
 use spanwise_server::{
     Alternative, Answer, Ask, ChartSpan, Engine, Found, ModelInfo, Reading, Refusal, Source, Stamp, Word,
 };
@@ -17,8 +13,6 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Characters of a line of a program.
-const PROGRAM_COLUMNS: usize = 72;
 /// Most examples that a model shows, and most characters of each.
 const MAX_EXAMPLES: usize = 12;
 const MAX_EXAMPLE: usize = 200;
@@ -34,8 +28,8 @@ impl Source for ModelSource {
         Ok(Arc::new(ModelEngine { parser, training: training(&written), examples }))
     }
 
-    /// `model.json` is written last: only when it changes is a new model complete. After a load that failed, any of the
-    /// files may be the one that is repaired.
+    /// `model.json` is written last: a new model is complete only when it changes. After a load that failed, a change of
+    /// any file counts, since each may be the damaged one.
     fn stamp(&self, broken: bool) -> Option<Stamp> {
         let files = ["model.json", "weights.safetensors", "tokenizer.json"];
         let mut stamp = DefaultHasher::new();
@@ -51,14 +45,14 @@ impl Source for ModelSource {
     }
 }
 
-/// What `model.json` says about training.
+/// The part of `model.json` about training.
 fn written(directory: &Path) -> Value {
     let text = fs::read_to_string(directory.join("model.json")).unwrap_or_default();
     let mut all: Value = serde_json::from_str(&text).unwrap_or_default();
     all["training"].take()
 }
 
-/// What is told of training: no names of files.
+/// The part of it that clients may see: no names of files.
 fn training(training: &Value) -> Value {
     let config = &training["config"]["training"];
     json!({
@@ -109,14 +103,8 @@ impl Engine for ModelEngine {
     }
 
     fn parse(&self, batch: &[Ask]) -> Vec<Reading> {
-        let utterances = batch.iter().map(|ask| Utterance::new(ask.utterance.as_str())).collect();
-        let details = Details {
-            alternatives: batch.first().map_or(0, |ask| ask.k),
-            provenance: true,
-            chart: batch.iter().any(|ask| ask.chart),
-        };
-        let outcomes = self.parser.parse_batch(utterances, details);
-        batch.iter().zip(outcomes).map(|(ask, outcome)| self.reading(ask, &outcome)).collect()
+        let questions: Vec<Question<'_>> = batch.iter().map(question).collect();
+        self.parser.read_batch(&questions).into_iter().map(served).collect()
     }
 
     fn execute(&self, program: &str, context: Option<&Value>) -> Result<Answer, Refusal> {
@@ -124,87 +112,65 @@ impl Engine for ModelEngine {
         let bad = |problem: spanwise_lang::Diagnostic| Refusal::Bad(problem.one_line(program));
         let term = terms.parse(program).map_err(bad)?;
         let outcome = self.parser.execute(&terms, term, context).ok_or(Refusal::NoExecutor)?;
-        Ok(answer(outcome))
+        let one_line = |text: String| text.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+        Ok(outcome.map(|found| (found.text, found.note)).map_err(|error| one_line(error.to_string())))
     }
 }
 
-fn answer(outcome: Result<Denotation, spanwise_domains::exec::ExecError>) -> Answer {
-    let one_line = |text: String| text.lines().map(str::trim).collect::<Vec<_>>().join(" ");
-    outcome.map(|found| (found.text, found.note)).map_err(|error| one_line(error.to_string()))
+fn question(ask: &Ask) -> Question<'_> {
+    Question {
+        utterance: Utterance::new(ask.utterance.as_str()),
+        context: ask.context.as_deref(),
+        alternatives: ask.k,
+        abstain_below: ask.abstain_below,
+        chart: ask.chart,
+    }
 }
 
-impl ModelEngine {
-    fn reading(&self, ask: &Ask, outcome: &Outcome) -> Reading {
-        let model = self.parser.model();
-        let found = match outcome {
-            Outcome::Nothing { reason, .. } => Err(reason.clone()),
-            Outcome::Found(parse) => Ok(self.found(ask, parse)),
-        };
-        let chart = if ask.chart { outcome.spans().to_vec() } else { Vec::new() };
-        let constants = model.domain.constants();
-        let chart_span = |found: spanwise_chart::spans::SpanPosterior| ChartSpan {
-            start: found.span.start,
-            end: found.span.end,
-            constant: found.constant.map(|id| constants[id].name.clone()),
-            probability: found.probability,
-        };
-        Reading { words: self.words(outcome), found, chart: chart.into_iter().map(chart_span).collect() }
-    }
-
-    fn found(&self, ask: &Ask, parse: &Parse) -> Found {
-        let domain = &self.parser.model().domain;
-        let written = |program: TermId| domain.display(&parse.terms, program).to_string();
-        // What is not told need not be evaluated either: executors may be slow, or strangers.
-        let is_told = ask.abstain_below.is_none_or(|least| parse.probability >= least);
-        let evaluate = |program: TermId| {
-            let outcome =
-                is_told.then(|| self.parser.execute(&parse.terms, program, ask.context.as_deref()))?;
-            outcome.map(answer)
-        };
-        let alternatives = parse.alternatives.iter().map(|other| Alternative {
-            program: written(other.program),
-            probability: other.probability,
-            posterior: other.posterior,
-            score: other.score,
-            denotation: evaluate(other.program).and_then(Result::ok).map(|(text, _)| text),
-        });
-        Found {
-            program: written(parse.program),
-            lines: pretty(&parse.terms, parse.program, PROGRAM_COLUMNS),
-            answer: evaluate(parse.program),
-            probability: parse.probability,
-            posterior: parse.posterior,
-            in_domain: parse.in_domain,
-            unknown_words: parse.unknown().map(str::to_owned).collect(),
-            score: parse.score,
-            tree: parse.tree.clone().unwrap_or_default().to_json(domain, &parse.terms, &parse.utterance),
-            alternatives: alternatives.collect(),
-        }
-    }
-
-    /// The words with their places in characters, what they say, and whether the lexicon has them.
-    fn words(&self, outcome: &Outcome) -> Vec<Word> {
-        let domain = &self.parser.model().domain;
-        let utterance = outcome.utterance();
-        let provenance = outcome.parse().map(|parse| parse.provenance.as_slice()).unwrap_or_default();
-        let mut in_lexicon = vec![false; utterance.len()];
-        for found in domain.lexicon().matches(utterance) {
-            in_lexicon[found.span.start as usize..found.span.end as usize].fill(true);
-        }
-        let text = utterance.text();
-        let word = |(at, (token, place)): (usize, (&spanwise_core::Token, std::ops::Range<usize>))| {
-            let found = provenance.get(at);
-            let constant = found.and_then(|found| found.constant);
-            Word {
-                text: text[token.bytes.clone()].to_owned(),
-                start: place.start,
-                end: place.end,
-                constant: constant.map(|id| domain.constants()[id].name.clone()),
-                span: found.map(|found| [found.span.start, found.span.end]),
-                probability: found.map(|found| found.probability),
-                in_lexicon: in_lexicon[at],
-            }
-        };
-        utterance.tokens().iter().zip(utterance.char_ranges()).enumerate().map(word).collect()
+/// A reading in the types of the server.
+fn served(reading: reading::Reading) -> Reading {
+    let tree = serde_json::to_string(&reading.tree).unwrap_or_else(|_| "null".to_owned());
+    let answer = match (reading.denotation, reading.error) {
+        (Some(text), _) => Some(Ok((text, reading.note))),
+        (None, error) => error.map(Err),
+    };
+    let alternative = |other: reading::Alternative| Alternative {
+        program: other.program,
+        probability: other.probability,
+        posterior: other.posterior,
+        score: other.score,
+        denotation: other.denotation,
+    };
+    let found = reading.program.map(|program| Found {
+        program,
+        lines: reading.lines.unwrap_or_default(),
+        answer,
+        probability: reading.probability.unwrap_or_default(),
+        posterior: reading.posterior.unwrap_or_default(),
+        in_domain: reading.in_domain.unwrap_or_default(),
+        unknown_words: reading.unknown_words,
+        score: reading.score.unwrap_or_default(),
+        tree,
+        alternatives: reading.alternatives.into_iter().map(alternative).collect(),
+    });
+    let word = |token: reading::Token| Word {
+        text: token.text,
+        start: token.start,
+        end: token.end,
+        constant: token.constant,
+        span: token.span,
+        probability: token.probability,
+        in_lexicon: token.in_lexicon,
+    };
+    let chart_span = |found: reading::ChartSpan| ChartSpan {
+        start: found.span[0],
+        end: found.span[1],
+        constant: found.constant,
+        probability: found.probability,
+    };
+    Reading {
+        words: reading.tokens.into_iter().map(word).collect(),
+        found: found.ok_or(reading.reason.unwrap_or_default()),
+        chart: reading.chart.unwrap_or_default().into_iter().map(chart_span).collect(),
     }
 }

@@ -42,7 +42,7 @@ pub struct CommandConfig {
     pub style: Style,
 }
 
-/// Evaluates programs in a child process; see the [module](super) for what is said.
+/// Evaluates programs in a child process; see the [module](super) for the messages.
 ///
 /// The child reads one request per line and prints one reply per line, flushed, until its input ends.
 /// Replies may repeat the `id` of the request, and should: a reply with a smaller one is skipped as stale.
@@ -57,7 +57,7 @@ pub struct CommandExecutor {
 struct State {
     process: Option<Process>,
     last_id: u64,
-    /// Shared with every thread of every child; its count tells how many are still there.
+    /// Shared with every thread of every child; its reference count is the number of those that still run.
     threads: Arc<()>,
 }
 
@@ -85,7 +85,7 @@ impl Executor for CommandExecutor {
         let question = Question { terms, program, context, style: &self.config.style };
         let request = question.request(Some(id))?;
         let deadline = Instant::now() + self.config.timeout.min(MAX_TIMEOUT);
-        // While it is asked the child is not in the state: whatever happens, a broken one is not kept.
+        // During a request the child is not in the state, so that a broken one is never kept.
         let mut process = match state.process.take() {
             Some(process) => process,
             None => Process::start(&self.config, &state.threads).map_err(ExecError::External)?,
@@ -112,7 +112,7 @@ pub(in crate::exec) fn check_command(program: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// The command and what it was asked.
+/// The command and the request it was sent.
 fn named(config: &CommandConfig, request: &str) -> String {
     format!("`{}`, asked `{request}`,", excerpt(&config.program.join(" "), MAX_QUOTED_CHARS))
 }
@@ -215,7 +215,7 @@ impl Process {
         }
     }
 
-    /// Stops the child and says why.
+    /// Stops the child; returns the reason as a message.
     fn end(mut self, failure: Failure, config: &CommandConfig) -> String {
         let mut message = match failure {
             Failure::TimedOut => format!(
@@ -298,7 +298,7 @@ impl Guard {
         Ok(Self { child, is_reaped: false })
     }
 
-    /// Whether the child has ended; then its number may soon belong to a stranger and is forgotten.
+    /// Whether the child has ended; then its number may soon belong to another process and is forgotten.
     fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
         let mut children = children();
         let status = self.child.try_wait()?;
@@ -324,7 +324,7 @@ impl Guard {
     }
 
     fn stop(&mut self) {
-        // Once it is reaped, even if it ended long before, its number may belong to a stranger.
+        // Once it is reaped, even if it ended long before, its number may belong to another process.
         if !self.is_reaped {
             kill_group(self.child.id());
             // Fails only when the child has ended.

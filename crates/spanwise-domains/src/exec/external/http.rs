@@ -1,4 +1,4 @@
-//! An executor that is a server, asked over plain http.
+//! An executor that is a server, reached over plain http.
 //!
 //! Every program is one `POST` of JSON to one address. The address is spoken to directly: neither proxies
 //! named in the environment nor redirects are followed, so a token goes nowhere else.
@@ -32,7 +32,7 @@ pub struct HttpConfig {
     pub token_variable: Option<String>,
 }
 
-/// Evaluates programs on a server; see the [module](super) for what is said.
+/// Evaluates programs on a server; see the [module](super) for the messages.
 ///
 /// Requests of several threads run side by side.
 #[derive(Debug)]
@@ -142,7 +142,7 @@ fn refusal(response: &mut Response<Body>) -> String {
     }
 }
 
-/// Whether an address can be asked.
+/// Whether an address can be used.
 pub(in crate::exec) fn check_url(text: &str) -> Result<(), String> {
     checked_url(text).map(drop)
 }

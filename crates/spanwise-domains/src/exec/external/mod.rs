@@ -1,6 +1,6 @@
 //! Executors outside this process: a child that is kept alive, or a server.
 //!
-//! In comes a term, out goes one JSON request; in comes one JSON reply, out goes a [`Denotation`]:
+//! A program is sent as one JSON request; one JSON reply is read as a [`Denotation`]:
 //!
 //! ```json
 //! {"id": 7, "program": "count(scene())", "context": {"objects": []}}
@@ -9,10 +9,11 @@
 //! ```
 //!
 //! `context` is left out when there is none. `id` belongs to [`CommandExecutor`] alone. A denotation that is
-//! a string is taken as it is, any other as compact JSON; `null`, `""` and `[]` are empty. A reply with
+//! a string is taken as it is, any other as compact JSON; `null`, `""` and `[]` are empty. The same value, typed, is
+//! the [answer](Denotation::answer): an object with `columns` and `rows`, or a list of flat objects, is a table. A reply with
 //! `error` is [`ExecError::NoValue`]: the executor works and the program has no value. A request that is too
 //! large to send is [`ExecError::Limit`]. Everything else that goes wrong is [`ExecError::External`], and the
-//! executor stays usable. Requests, replies and waiting are all bounded. What programs mean is unknown here.
+//! executor stays usable. Requests, replies and waiting are all bounded.
 
 mod command;
 mod http;
@@ -37,7 +38,7 @@ pub const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 /// Most levels of nesting in a context, the same as the JSON reader allows.
 const MAX_CONTEXT_LEVELS: usize = 128;
 
-/// Most characters of foreign text quoted in a message.
+/// Most characters of a request or a reply that are quoted in a message.
 const MAX_QUOTED_CHARS: usize = 200;
 
 /// Most characters of the executor's own explanation that are passed on.
@@ -168,25 +169,25 @@ fn denotation(value: Value) -> Denotation {
         Value::Array(items) => items.is_empty(),
         _ => false,
     };
-    let text = match value {
-        Value::String(text) => text,
+    let text = match &value {
+        Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    Denotation { text, is_empty, note: None }
+    Denotation { text, answer: value.into(), is_empty, note: None }
 }
 
 fn no_value(reason: &str) -> ExecError {
     ExecError::NoValue(format!("the external executor reports: {}", excerpt(reason, MAX_REASON_CHARS)))
 }
 
-/// The start of foreign bytes, fit for a message.
+/// The start of a request or a reply, fit for a message.
 fn quote(bytes: &[u8]) -> String {
     // A character takes at most four bytes, so this many show whether there are more characters to come.
     let start = &bytes[..bytes.len().min(4 * (MAX_QUOTED_CHARS + 1))];
     excerpt(&String::from_utf8_lossy(start), MAX_QUOTED_CHARS)
 }
 
-/// At most `most` characters of foreign text on one line, control characters made visible.
+/// At most `most` characters of a text on one line, control characters made visible.
 fn excerpt(text: &str, most: usize) -> String {
     let text = text.trim();
     let mut shown = String::new();

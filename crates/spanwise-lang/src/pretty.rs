@@ -1,11 +1,8 @@
-//! Programs broken into lines.
-//!
-//! A term and a width come in; text goes out in which a call that does not fit its line has one line for each
-//! argument. Reading the text again gives the same term. Nothing recurses on the depth of the program.
+//! Programs broken into lines: a call that does not fit on its line has one line for each argument.
 
-use spanwise_lang::{TermId, Terms};
+use crate::term::{TermId, Terms};
 
-/// Deeper than this, lines are not indented further: a deep program would otherwise fill the square of its depth.
+/// Deeper than this, lines are not indented further: the text would otherwise grow with the square of the depth.
 const MOST_INDENT: usize = 40;
 
 enum Step {
@@ -14,6 +11,17 @@ enum Step {
 }
 
 /// The program in lines of at most `width` characters, as far as its names allow.
+///
+/// Parsing the text gives the same term again. Nothing recurses on the depth of the program.
+///
+/// ```
+/// use spanwise_lang::{Terms, pretty};
+///
+/// let mut terms = Terms::new();
+/// let program = terms.parse("answer(capital(loc_2(stateid('texas'))))").map_err(|error| error.message)?;
+/// assert_eq!(pretty(&terms, program, 30), "answer(\n  capital(\n    loc_2(stateid('texas'))\n  )\n)\n");
+/// # Ok::<(), String>(())
+/// ```
 #[must_use]
 pub fn pretty(terms: &Terms, program: TermId, width: usize) -> String {
     let mut out = String::new();

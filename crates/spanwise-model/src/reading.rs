@@ -1,0 +1,292 @@
+//! Readings: what the parser finds for an utterance, written out as plain data and evaluated.
+
+use crate::outcome::{Alternative, Details, Outcome, Parse, Provenance};
+use crate::parser::Parser;
+use serde_json::Value;
+use spanwise_chart::spans::SpanPosterior;
+use spanwise_chart::tree::{Category, SpanTree, TreeNode};
+use spanwise_core::Utterance;
+use spanwise_domains::exec::Denotation;
+use spanwise_lang::{Domain, TermId, Terms, pretty};
+use spanwise_reading::{self as reading, Answer, ChartSpan, Guess, NodeKind, Reading, Token, Tree};
+use std::collections::BTreeMap;
+
+/// Characters of a line of a program that is broken into lines.
+const PROGRAM_COLUMNS: usize = 72;
+
+/// An utterance, and what to report about it.
+///
+/// ```
+/// use spanwise_model::Question;
+///
+/// let question = Question { alternatives: 3, ..Question::new("what states border texas") };
+/// assert_eq!(question.utterance.len(), 4);
+/// assert_eq!(question.abstain_below, None);
+/// ```
+#[derive(Clone, PartialEq, Debug)]
+pub struct Question<'a> {
+    /// The utterance.
+    pub utterance: Utterance,
+    /// What programs are evaluated in: a scene, say.
+    pub context: Option<&'a Value>,
+    /// Most other programs to report.
+    pub alternatives: usize,
+    /// A program that is less probable than this is withheld (selective prediction): it is not evaluated, and becomes
+    /// the [guess](Reading::guess) of a reading without a program.
+    pub abstain_below: Option<f64>,
+    /// Whether to report the posterior probabilities of all spans of the chart.
+    pub chart: bool,
+}
+
+impl Question<'_> {
+    /// An utterance without a context; the most probable program and nothing else is reported.
+    #[must_use]
+    pub fn new(text: impl Into<String>) -> Self {
+        Self {
+            utterance: Utterance::new(text),
+            context: None,
+            alternatives: 0,
+            abstain_below: None,
+            chart: false,
+        }
+    }
+}
+
+impl Parser {
+    /// Parses an utterance, evaluates the programs that are reported, and writes everything out.
+    ///
+    /// ```no_run
+    /// use spanwise_model::{Parser, Question};
+    ///
+    /// let parser = Parser::load("runs/geo")?;
+    /// let reading = parser.read(&Question::new("what is the capital of ohio"));
+    /// if let Some(answer) = &reading.answer {
+    ///     println!("{answer}");
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn read(&self, question: &Question<'_>) -> Reading {
+        self.read_batch(std::slice::from_ref(question)).pop().unwrap_or_default()
+    }
+
+    /// As [`read`](Self::read), for several utterances that go through the network together. The readings are in the
+    /// order of the questions; no question influences the reading of another.
+    #[must_use]
+    pub fn read_batch(&self, questions: &[Question<'_>]) -> Vec<Reading> {
+        let mut readings = vec![Reading::default(); questions.len()];
+        let mut groups: BTreeMap<(usize, bool), Vec<usize>> = BTreeMap::new();
+        for (at, question) in questions.iter().enumerate() {
+            groups.entry((question.alternatives, question.chart)).or_default().push(at);
+        }
+        for ((alternatives, chart), group) in groups {
+            let utterances = group.iter().map(|&at| questions[at].utterance.clone()).collect();
+            let outcomes = self.parse_batch(utterances, Details { alternatives, provenance: true, chart });
+            for (at, outcome) in group.into_iter().zip(outcomes) {
+                readings[at] = self.written(&questions[at], &outcome);
+            }
+        }
+        readings
+    }
+
+    fn written(&self, question: &Question<'_>, outcome: &Outcome) -> Reading {
+        let utterance = outcome.utterance();
+        let mut reading = Reading {
+            utterance: utterance.text().to_owned(),
+            chart: question.chart.then(|| self.chart(outcome)),
+            ..Reading::default()
+        };
+        let mut alignment: &[Provenance] = &[];
+        match outcome {
+            Outcome::Nothing { reason, .. } => reading.reason = Some(reason.clone()),
+            Outcome::Found(parse) => {
+                reading.unknown_words = parse.unknown().map(str::to_owned).collect();
+                reading.reason = withheld(parse, question.abstain_below);
+                if reading.reason.is_some() {
+                    reading.guess = Some(self.guess(parse));
+                } else {
+                    self.fill(&mut reading, question, parse);
+                    alignment = &parse.provenance;
+                }
+            }
+        }
+        reading.tokens = self.tokens(utterance, alignment);
+        reading
+    }
+
+    /// Everything about a program that is not withheld.
+    fn fill(&self, reading: &mut Reading, question: &Question<'_>, parse: &Parse) {
+        let domain = &self.model().domain;
+        match self.evaluated(parse, parse.program, question.context) {
+            Some(Ok(found)) => {
+                (reading.answer, reading.denotation) = typed_and_text(found.answer, found.text);
+                reading.note = found.note;
+            }
+            Some(Err(error)) => reading.error = Some(error),
+            None => {}
+        }
+        reading.program = Some(domain.display(&parse.terms, parse.program).to_string());
+        reading.lines = Some(pretty(&parse.terms, parse.program, PROGRAM_COLUMNS));
+        reading.probability = Some(parse.probability);
+        reading.posterior = Some(parse.posterior);
+        reading.in_domain = Some(parse.in_domain);
+        reading.score = Some(parse.score);
+        reading.tree = parse.tree.as_ref().map(|tree| self.tree(parse, tree));
+        let others = parse.alternatives.iter();
+        reading.alternatives = others.map(|other| self.alternative(question, parse, other)).collect();
+    }
+
+    fn tree(&self, parse: &Parse, tree: &SpanTree) -> Tree {
+        let mut tree = plain_tree(&self.model().domain, &parse.terms, &parse.utterance, tree);
+        for node in tree.nodes.iter_mut().filter(|node| node.kind == NodeKind::Constant) {
+            node.probability = parse.provenance.get(node.span[0] as usize).map(|word| word.probability);
+        }
+        if let Some(root) = tree.nodes.last_mut() {
+            root.probability = Some(parse.probability);
+        }
+        tree
+    }
+
+    fn alternative(
+        &self,
+        question: &Question<'_>,
+        parse: &Parse,
+        other: &Alternative,
+    ) -> reading::Alternative {
+        let found = self.evaluated(parse, other.program, question.context).and_then(Result::ok);
+        let (answer, denotation) =
+            found.map_or((None, None), |found| typed_and_text(found.answer, found.text));
+        reading::Alternative {
+            program: self.model().domain.display(&parse.terms, other.program).to_string(),
+            probability: other.probability,
+            posterior: other.posterior,
+            score: other.score,
+            answer,
+            denotation,
+        }
+    }
+
+    fn guess(&self, parse: &Parse) -> Guess {
+        Guess {
+            program: self.model().domain.display(&parse.terms, parse.program).to_string(),
+            probability: parse.probability,
+            posterior: parse.posterior,
+        }
+    }
+
+    /// What a program evaluates to, or why it does not, on one line; `None` without an executor.
+    fn evaluated(
+        &self,
+        parse: &Parse,
+        program: TermId,
+        context: Option<&Value>,
+    ) -> Option<Result<Denotation, String>> {
+        let outcome = self.execute(&parse.terms, program, context)?;
+        Some(outcome.map_err(|error| error.to_string().lines().map(str::trim).collect::<Vec<_>>().join(" ")))
+    }
+
+    /// The spans of the chart with their posterior probabilities.
+    fn chart(&self, outcome: &Outcome) -> Vec<ChartSpan> {
+        let constants = self.model().domain.constants();
+        let span = |found: &SpanPosterior| ChartSpan {
+            span: [found.span.start, found.span.end],
+            constant: found.constant.map(|id| constants[id].name.clone()),
+            probability: found.probability,
+        };
+        outcome.spans().iter().map(span).collect()
+    }
+
+    /// The words with their places in characters, their alignment, and whether a phrase of the lexicon contains them.
+    fn tokens(&self, utterance: &Utterance, alignment: &[Provenance]) -> Vec<Token> {
+        let domain = &self.model().domain;
+        let mut in_lexicon = vec![false; utterance.len()];
+        for found in domain.lexicon().matches(utterance) {
+            in_lexicon[found.span.start as usize..found.span.end as usize].fill(true);
+        }
+        let mut tokens = Vec::with_capacity(utterance.len());
+        for (at, (token, place)) in utterance.tokens().iter().zip(utterance.char_ranges()).enumerate() {
+            let found = alignment.get(at);
+            let constant = found.and_then(|found| found.constant);
+            tokens.push(Token {
+                text: utterance.text()[token.bytes.clone()].to_owned(),
+                start: place.start,
+                end: place.end,
+                constant: constant.map(|id| domain.constants()[id].name.clone()),
+                span: found.map(|found| [found.span.start, found.span.end]),
+                probability: found.map(|found| found.probability),
+                in_lexicon: in_lexicon[at],
+            });
+        }
+        tokens
+    }
+}
+
+/// A typed answer with its text; an answer without a value is absent, as `null` is in JSON.
+fn typed_and_text(answer: Answer, text: String) -> (Option<Answer>, Option<String>) {
+    (Some(answer).filter(|answer| *answer != Answer::Null), Some(text))
+}
+
+/// Why an answer is withheld, if it is.
+fn withheld(parse: &Parse, abstain_below: Option<f64>) -> Option<String> {
+    let below = abstain_below.filter(|&below| parse.probability < below)?;
+    let probability = rounded_down(parse.probability, below);
+    let mut reason = format!("unsure: probability {probability} is below {below}");
+    if !parse.unknown_words.is_empty() {
+        let words = parse.unknown().collect::<Vec<_>>().join("`, `");
+        reason += &format!("; the utterance looks out-of-domain, nothing is known about `{words}`");
+    }
+    Some(reason)
+}
+
+/// A number in few digits that is still below a limit.
+fn rounded_down(p: f64, limit: f64) -> String {
+    let short = |digits: usize| format!("{p:.digits$}");
+    let is_below = |text: &String| text.parse::<f64>().is_ok_and(|p| p < limit);
+    (2..17).map(short).find(is_below).unwrap_or_else(|| p.to_string())
+}
+
+/// A span tree as plain data, without probabilities: names, sub-programs and types written out.
+#[must_use]
+pub fn plain_tree(domain: &Domain, terms: &Terms, utterance: &Utterance, tree: &SpanTree) -> Tree {
+    let written = |node: &TreeNode| {
+        let (kind, constant) = match node.category {
+            Category::Constant(id) => (NodeKind::Constant, Some(id)),
+            Category::Implicit(id) => (NodeKind::Implicit, Some(id)),
+            Category::Join => (NodeKind::Join, None),
+            Category::Null => (NodeKind::Null, None),
+        };
+        reading::TreeNode {
+            span: [node.span.start, node.span.end],
+            words: utterance.slice(node.span).to_owned(),
+            kind,
+            constant: constant.map(|id| domain.constants()[id].name.clone()),
+            program: node.program.map(|program| domain.display(terms, program).to_string()),
+            r#type: node.type_text(domain),
+            probability: None,
+            children: Vec::new(),
+        }
+    };
+    let order = postorder(tree);
+    let mut place_of = vec![0; tree.nodes.len()];
+    order.iter().enumerate().for_each(|(place, &node)| place_of[node] = place);
+    let mut nodes: Vec<reading::TreeNode> = order.iter().map(|&node| written(&tree.nodes[node])).collect();
+    for (place, &node) in order.iter().enumerate() {
+        nodes[place].children = tree.nodes[node].children.iter().map(|&child| place_of[child]).collect();
+    }
+    Tree { nodes }
+}
+
+/// The nodes below the root, children before their parents and from left to right; the root is last.
+fn postorder(tree: &SpanTree) -> Vec<usize> {
+    let mut order = Vec::with_capacity(tree.nodes.len());
+    let mut todo: Vec<usize> = tree.nodes.len().checked_sub(1).into_iter().collect();
+    while let Some(node) = todo.pop() {
+        order.push(node);
+        todo.extend(&tree.nodes[node].children);
+    }
+    order.reverse();
+    order
+}
+
+#[cfg(test)]
+mod tests;

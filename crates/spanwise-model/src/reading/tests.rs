@@ -1,0 +1,161 @@
+//! Readings of a model of SCAN with random weights: what it finds does not matter, what it reports does.
+
+use super::*;
+use crate::families::chart::ChartSettings;
+use crate::{Blueprint, Compact, EncoderSource, FamilySettings as _, Model};
+use spanwise_domains::exec::{ExecError, Executor};
+use spanwise_domains::scan::ScanExecutor;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+const TEXT: &str = "Walk left twice";
+
+fn model() -> Model {
+    let domain = Arc::new(spanwise_domains::load::load("scan").unwrap());
+    let mut terms = domain.new_terms();
+    let program = terms.parse("i_twice(i_walk(i_left))").unwrap();
+    let pairs = [(Utterance::new(TEXT), program)];
+    let shape =
+        Compact { hidden: 16, layers: 1, heads: 2, intermediate: 32, ngram_buckets: 16, min_count: 1 };
+    let encoder = EncoderSource::Compact { shape: &shape, dropout: 0.1 };
+    let blueprint = Blueprint { domain: Arc::clone(&domain), terms: &terms, pairs: &pairs, encoder, seed: 1 };
+    let settings = ChartSettings { hidden: 16, rare_below: 0, ..ChartSettings::default() };
+    Model::new(domain, settings.build(blueprint).unwrap(), None)
+}
+
+/// Counts the programs that are evaluated, and fails on all but the first `n_good`.
+struct Counting {
+    n_evaluated: Arc<AtomicUsize>,
+    n_good: usize,
+}
+
+impl Executor for Counting {
+    fn execute(
+        &self,
+        terms: &Terms,
+        program: TermId,
+        context: Option<&Value>,
+    ) -> Result<Denotation, ExecError> {
+        if self.n_evaluated.fetch_add(1, Ordering::SeqCst) >= self.n_good {
+            return Err(ExecError::NoValue("no value,\n  in two lines".to_owned()));
+        }
+        ScanExecutor::new().execute(terms, program, context)
+    }
+}
+
+fn counting(n_good: usize) -> (Parser, Arc<AtomicUsize>) {
+    let n_evaluated = Arc::new(AtomicUsize::new(0));
+    let executor = Counting { n_evaluated: Arc::clone(&n_evaluated), n_good };
+    (Parser::new(model(), Some(Box::new(executor))), n_evaluated)
+}
+
+#[test]
+fn a_reading_has_program_tree_answer_alternatives_and_tokens() {
+    let (parser, n_evaluated) = counting(9);
+    let reading = parser.read(&Question { alternatives: 2, chart: true, ..Question::new(TEXT) });
+    assert_eq!(reading.utterance, TEXT);
+    let (program, tree) = (reading.program.as_ref().unwrap(), reading.tree.as_ref().unwrap());
+    let root = tree.root().unwrap();
+    assert_eq!((&root.program, root.words.as_str(), root.span), (&reading.program, TEXT, [0, 3]));
+    assert_eq!(root.probability, reading.probability);
+    assert!(reading.lines.as_ref().unwrap().starts_with(program.split(' ').next().unwrap()));
+    assert!(root.r#type.is_some() && reading.posterior.is_some() && reading.in_domain == Some(1.0));
+    let Some(Answer::List(actions)) = &reading.answer else { panic!("{reading:?}") };
+    assert_eq!(actions.len(), reading.denotation.as_ref().unwrap().split(' ').count());
+
+    assert_eq!(reading.alternatives.len(), 2);
+    assert!(reading.alternatives.iter().all(|other| other.answer.is_some() && other.program != *program));
+    assert_eq!(n_evaluated.load(Ordering::SeqCst), 3);
+
+    let texts: Vec<&str> = reading.tokens.iter().map(|token| token.text.as_str()).collect();
+    assert_eq!(texts, ["Walk", "left", "twice"]);
+    assert_eq!((reading.tokens[1].start, reading.tokens[1].end), (5, 9));
+    assert!(reading.tokens.iter().all(|token| token.span.is_some() && token.probability.is_some()));
+    assert!(!reading.chart.as_ref().unwrap().is_empty());
+    assert!(reading.reason.is_none() && reading.guess.is_none() && reading.error.is_none());
+}
+
+#[test]
+fn a_reading_survives_a_round_trip_through_json() {
+    let (parser, _) = counting(1);
+    let reading = parser.read(&Question { alternatives: 3, chart: true, ..Question::new(TEXT) });
+    let text = serde_json::to_string(&reading).unwrap();
+    assert_eq!(serde_json::from_str::<Reading>(&text).unwrap(), reading);
+    let value: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(value["tree"]["program"], value["program"]);
+    assert_eq!(value["tree"]["category"], "join");
+}
+
+#[test]
+fn a_withheld_answer_is_a_guess_with_a_reason_and_is_not_evaluated() {
+    let (parser, n_evaluated) = counting(9);
+    let told = parser.read(&Question::new(TEXT));
+    assert_eq!(n_evaluated.swap(0, Ordering::SeqCst), 1);
+    let question = Question { alternatives: 2, abstain_below: Some(1.1), chart: true, ..Question::new(TEXT) };
+    let withheld = parser.read(&question);
+    assert_eq!(n_evaluated.load(Ordering::SeqCst), 0);
+    assert!(withheld.program.is_none() && withheld.lines.is_none() && withheld.tree.is_none());
+    assert!(withheld.answer.is_none() && withheld.denotation.is_none() && withheld.probability.is_none());
+    assert!(withheld.alternatives.is_empty());
+    assert!(withheld.tokens.iter().all(|token| token.constant.is_none() && token.span.is_none()));
+    let guess = withheld.guess.unwrap();
+    assert_eq!((Some(&guess.program), Some(guess.probability)), (told.program.as_ref(), told.probability));
+    let reason = withheld.reason.unwrap();
+    assert!(reason.starts_with("unsure: probability ") && reason.ends_with("is below 1.1"), "{reason}");
+    assert!(withheld.chart.is_some());
+}
+
+#[test]
+fn a_model_without_an_executor_has_programs_and_no_answers() {
+    let parser = Parser::new(model(), None);
+    let reading = parser.read(&Question { alternatives: 1, ..Question::new(TEXT) });
+    assert!(reading.program.is_some() && reading.tree.is_some());
+    assert!(reading.answer.is_none() && reading.denotation.is_none());
+    assert!(reading.error.is_none() && reading.chart.is_none());
+    assert!(reading.alternatives.iter().all(|other| other.answer.is_none() && other.denotation.is_none()));
+}
+
+#[test]
+fn a_program_without_a_value_has_an_error_on_one_line() {
+    let (parser, _) = counting(0);
+    let reading = parser.read(&Question::new(TEXT));
+    assert!(reading.program.is_some() && reading.answer.is_none() && reading.denotation.is_none());
+    assert_eq!(reading.error.as_deref(), Some("no value, in two lines"));
+}
+
+#[test]
+fn an_utterance_without_words_has_a_reason_and_nothing_else() {
+    let parser = Parser::new(model(), None);
+    let expected = Reading {
+        utterance: " ".to_owned(),
+        reason: Some("the utterance has no words".to_owned()),
+        ..Reading::default()
+    };
+    assert_eq!(parser.read(&Question::new(" ")), expected);
+}
+
+#[test]
+fn a_batch_is_read_in_order_whatever_each_question_requests() {
+    let parser = Parser::new(model(), Some(Box::new(ScanExecutor::new())));
+    let question = |text: &str, alternatives, chart| Question { alternatives, chart, ..Question::new(text) };
+    let questions = [
+        question("walk left", 2, false),
+        question("", 0, false),
+        question(TEXT, 0, true),
+        question("left walk twice", 2, false),
+    ];
+    let batch = parser.read_batch(&questions);
+    for (question, reading) in questions.iter().zip(&batch) {
+        let alone = parser.read(question);
+        assert_eq!((&reading.utterance, &reading.program), (&alone.utterance, &alone.program));
+        assert_eq!(reading.chart.is_some(), question.chart);
+        assert!(reading.alternatives.len() <= question.alternatives);
+    }
+}
+
+#[test]
+fn a_probability_just_below_the_threshold_is_written_as_lower() {
+    assert_eq!(rounded_down(0.493, 0.5), "0.49");
+    assert_eq!(rounded_down(0.4999, 0.5), "0.4999");
+    assert_eq!(rounded_down(0.049_999_9, 0.05), "0.0499999");
+}
