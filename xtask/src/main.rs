@@ -52,7 +52,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "spanwise-eval",
         ],
     ),
-    ("spanwise-server", &["spanwise-core", "spanwise-lang"]),
+    ("spanwise-server", &["spanwise-core", "spanwise-lang", "spanwise-reading"]),
     (
         "spanwise-reproduce",
         &["spanwise-lang", "spanwise-domains", "spanwise-render", "spanwise-train", "spanwise-eval"],
