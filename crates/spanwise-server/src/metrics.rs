@@ -70,7 +70,8 @@ impl Metrics {
     pub(crate) fn request(&self, route: &str, method: &str, status: u16, took: Duration) {
         let method = if matches!(method, "GET" | "POST" | "HEAD") { method } else { "other" };
         let route = ("route", route.to_owned());
-        self.seconds.get_or_create(&[route.clone()]).observe(took.as_secs_f64());
+        let labels = [route.clone()];
+        self.seconds.get_or_create(&labels).observe(took.as_secs_f64());
         let labels = [route, ("method", method.to_owned()), ("status", status.to_string())];
         self.requests.get_or_create(&labels).inc();
     }

@@ -1,6 +1,7 @@
 //! A fake engine, a server around it, and a client that sends exactly the given bytes.
 
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its own part")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use serde_json::{Value, json};
 use spanwise_reading::{Alternative, Answer, ChartSpan, Guess, NodeKind, Reading, Token, Tree, TreeNode};
