@@ -1,4 +1,4 @@
-// Drives the playground in a real Chromium: types, clicks, walks with keys, looks at phone width and in the dark.
+// Tests the playground in Chromium: typing, clicking, keyboard navigation, phone width and dark colors.
 //
 //   node tools/playground_test.mjs --url http://127.0.0.1:8080 [--out DIRECTORY] [--chromium PATH]
 //
@@ -57,7 +57,7 @@ async function open({ width = 1180, height = 900, dark = false, hash = "" } = {}
   page.problems = [];
   page.on("pageerror", (error) => page.problems.push(String(error)));
   page.on("console", (message) => message.type() === "error" && page.problems.push(message.text()));
-  page.on("request", (request) => request.url().startsWith(options.url) || page.problems.push(`asks elsewhere: ${request.url()}`));
+  page.on("request", (request) => request.url().startsWith(options.url) || page.problems.push(`requests another server: ${request.url()}`));
   await page.setViewport({ width, height });
   await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: dark ? "dark" : "light" }]);
   await page.goto(`${options.url}/${hash}`);
@@ -87,31 +87,34 @@ async function general(model) {
   const reply = await fetch(`${options.url}/v1/parse`, { method: "POST", body: JSON.stringify({ utterance, model: model.name, k: 5 }) }).then((found) => found.json());
   check((await text(page, "#program")).replace(/\s/g, "") === reply.program.replace(/\s/g, ""), "the program is shown");
   const words = await page.$$eval("#tree .word", (found) => found.map((word) => word.textContent));
-  assert.deepEqual(words, reply.tokens.map((token) => token.text), "the words stand under the tree");
+  assert.deepEqual(words, reply.tokens.map((token) => token.text), "the words are under the tree");
   const leaves = new Set(reply.tokens.filter((token) => token.constant).map((token) => token.span.join("-")));
   check(await count(page, "#tree .node.constant") === leaves.size, "each constant has a node");
   check(await count(page, "#heat .cell") >= leaves.size, "the chart has cells");
   check(await count(page, "#others li") >= 1, "alternatives are listed");
+  const shown = await text(page, "#answer");
+  check(!/[[\]{}"]/.test(shown) || typeof reply.answer === "string", `the answer is readable, not JSON: ${shown}`);
+  if (Array.isArray(reply.answer)) check(await count(page, "#answer .item, #answer .soft") >= 1, "a list is shown as items");
   await picture(page, `${model.name}-light`);
-  // Pointer and keys tell about nodes.
+  // Pointer and keys show the details of nodes.
   await page.hover("#tree .node.constant");
-  check((await text(page, "#detail")).includes("%"), "hovering tells the probability");
+  check((await text(page, "#detail")).includes("%"), "hovering shows the probability");
   await page.$eval("#tree .node[tabindex='0']", (node) => node.focus());
   const root = await text(page, "#detail");
   await page.keyboard.press("ArrowDown");
-  check((await text(page, "#detail")) !== root || leaves.size === 1, "arrow keys walk down");
+  check((await text(page, "#detail")) !== root || leaves.size === 1, "arrow keys move down");
   if (reply.alternatives.length) {
     await page.click("#others button");
     check(await page.$eval("#others .open", (found) => !found.hidden), "an alternative opens");
   }
-  // The address brings the utterance back.
+  // The address restores the utterance.
   const link = await page.evaluate(() => location.hash);
   check(link.includes("u="), "the utterance is in the address");
   clean(page, "light");
   await page.close();
   const again = await open({ hash: link, dark: true });
   await settled(again);
-  check((await text(again, "#program")).length > 0, "a link brings the parse back");
+  check((await text(again, "#program")).length > 0, "a link restores the parse");
   await picture(again, `${model.name}-dark`);
   const back = await again.evaluate(() => getComputedStyle(document.body).backgroundColor);
   await again.click("#theme");
@@ -137,8 +140,8 @@ async function typing(model) {
   await page.waitForFunction(() => !document.getElementById("nothing").hidden || !document.getElementById("result").hidden);
   await settled(page);
   if (await page.$eval("#nothing", (found) => !found.hidden)) {
-    check((await text(page, "#reason")).length > 5, "a reason is told");
-    check(await count(page, "#unknown .w") === 1, "the words are told");
+    check((await text(page, "#reason")).length > 5, "a reason is shown");
+    check(await count(page, "#unknown .w") === 1, "the words are shown");
     await picture(page, `${model.name}-nothing`);
   }
   clean(page, "typing");
@@ -156,11 +159,11 @@ async function scenes(model) {
   await page.$eval("#scene-text", (box) => (box.value = "cube rubber large red 0 1***sphere metal small blue 1 0"));
   await page.click("#scene-use");
   await page.waitForFunction((old) => document.querySelector("#answer").textContent !== old, {}, before);
-  check((await text(page, "#answer")) === "2", "a scene of one's own is used");
+  check((await text(page, "#answer")) === "2", "an edited scene is used");
   check(await count(page, "#scene-view svg g") === 2, "and drawn");
   await page.$eval("#scene-text", (box) => (box.value = "{\"objects\": []}"));
   await page.click("#scene-use");
-  check((await text(page, "#scene-problem")).includes("empty"), "a broken scene is told");
+  check((await text(page, "#scene-problem")).includes("empty"), "a broken scene is reported");
   await page.close();
 }
 

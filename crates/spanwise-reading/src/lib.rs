@@ -46,6 +46,7 @@ pub struct Reading {
     /// The program broken into lines.
     pub lines: Option<String>,
     /// What the program evaluates to, as a typed value; null for a model without an executor.
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub answer: Option<Answer>,
     /// The same as text, in the notation of the domain's executor.
     pub denotation: Option<String>,
@@ -110,6 +111,7 @@ pub struct Alternative {
     /// The score of its Viterbi derivation.
     pub score: f32,
     /// What it evaluates to, as a typed value.
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub answer: Option<Answer>,
     /// The same as text, in the notation of the domain's executor.
     pub denotation: Option<String>,

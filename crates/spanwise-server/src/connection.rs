@@ -1,8 +1,7 @@
-//! One connection: time limits on both directions, and a good end.
+//! Serves one connection, with time limits in both directions and an orderly end.
 //!
-//! Bytes of a socket come in and go out through [`Timed`], which gives up on a client that does not read. HTTP itself is
-//! for hyper and the router, but for one reply: hyper drops a connection whose head does not come in time, and such a
-//! client is told why.
+//! [`Timed`] fails when a client does not read its reply. Hyper closes a connection whose head does not arrive in time
+//! without a reply, so that the 408 is written here.
 
 use crate::http::slow_head;
 use crate::limits::Times;
@@ -21,18 +20,18 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio::time::{Instant, Sleep, sleep};
 
-/// Most bytes of the head of a request.
+/// Maximum size of the head of a request, in bytes.
 const MAX_HEAD: usize = 64 << 10;
 
-/// Serves a connection until its end. When `stopping` turns true, requests that are on their way are still answered, and
-/// the connection ends after that.
+/// Serves a connection until its end. When `stopping` becomes true, requests that arrive within the linger time are
+/// still answered, and then the connection is closed.
 pub(crate) async fn serve(
     stream: TcpStream,
     router: Router,
     times: Times,
     mut stopping: watch::Receiver<bool>,
 ) {
-    let socket = Arc::new(Socket { stream, is_asked: AtomicBool::new(false) });
+    let socket = Arc::new(Socket { stream, has_request: AtomicBool::new(false) });
     let io = TokioIo::new(Timed::new(Arc::clone(&socket), times.write));
     let connection = hyper::server::conn::http1::Builder::new()
         .timer(TokioTimer::new())
@@ -41,49 +40,49 @@ pub(crate) async fn serve(
         .serve_connection(io, TowerToHyperService::new(router));
     let mut connection = pin!(connection);
     tokio::select! {
-        // A client that breaks off is no news.
-        ended = connection.as_mut() => return socket.part(&ended, times.head),
+        // A client that disconnects is not an error.
+        ended = connection.as_mut() => return socket.close(&ended, times.head),
         _ = stopping.wait_for(|&stopping| stopping) => {}
     }
-    // A request may already be in the socket: it was accepted, so it is answered.
+    // A request may already be in the socket.
     tokio::select! {
-        ended = connection.as_mut() => return socket.part(&ended, times.head),
+        ended = connection.as_mut() => return socket.close(&ended, times.head),
         () = sleep(times.linger) => {}
     }
     connection.as_mut().graceful_shutdown();
     let _ = connection.await;
 }
 
-/// A socket that knows whether its client has begun to ask for something and waits for a reply.
+/// A socket that records whether its client has sent part of a request that has no reply yet.
 struct Socket {
     stream: TcpStream,
-    is_asked: AtomicBool,
+    has_request: AtomicBool,
 }
 
 impl Socket {
-    /// The last words to a client whose head was too slow. One that has sent nothing is owed nothing.
-    fn part(&self, ended: &Result<(), hyper::Error>, patience: Duration) {
-        if ended.as_ref().is_err_and(hyper::Error::is_timeout) && self.is_asked.load(Ordering::Relaxed) {
-            // So little fits into an empty buffer, or the client is gone.
-            let _ = self.stream.try_write(slow_head(patience.as_secs_f64()).as_bytes());
+    /// Replies to a client whose head was too slow. One that has sent nothing gets no reply.
+    fn close(&self, ended: &Result<(), hyper::Error>, limit: Duration) {
+        if ended.as_ref().is_err_and(hyper::Error::is_timeout) && self.has_request.load(Ordering::Relaxed) {
+            // The reply fits into an empty buffer, or the client has left.
+            let _ = self.stream.try_write(slow_head(limit.as_secs_f64()).as_bytes());
         }
     }
 }
 
-/// A stream that fails when a write makes no progress for a while.
+/// A stream that fails when a write makes no progress for `limit`.
 struct Timed {
     socket: Arc<Socket>,
-    patience: Duration,
+    limit: Duration,
     until: Pin<Box<Sleep>>,
     is_waiting: bool,
 }
 
 impl Timed {
-    fn new(socket: Arc<Socket>, patience: Duration) -> Self {
-        Self { socket, patience, until: Box::pin(sleep(patience)), is_waiting: false }
+    fn new(socket: Arc<Socket>, limit: Duration) -> Self {
+        Self { socket, limit, until: Box::pin(sleep(limit)), is_waiting: false }
     }
 
-    /// Writes when the socket takes something; when it does not for too long, that is an error.
+    /// Writes once the socket is ready; fails when it is not for too long.
     fn poll_written(
         &mut self,
         cx: &mut Context<'_>,
@@ -91,18 +90,18 @@ impl Timed {
     ) -> Poll<io::Result<usize>> {
         while self.socket.stream.poll_write_ready(cx)?.is_ready() {
             match write(&self.socket.stream) {
-                // Readiness was a false alarm; the next look at it registers us again.
+                // The readiness was spurious; polling it again registers the waker.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 written => {
                     self.is_waiting = false;
-                    self.socket.is_asked.store(false, Ordering::Relaxed);
+                    self.socket.has_request.store(false, Ordering::Relaxed);
                     return Poll::Ready(written);
                 }
             }
         }
         if !self.is_waiting {
             self.is_waiting = true;
-            self.until.as_mut().reset(Instant::now() + self.patience);
+            self.until.as_mut().reset(Instant::now() + self.limit);
         }
         ready!(self.until.as_mut().poll(cx));
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
@@ -122,7 +121,7 @@ impl AsyncRead for Timed {
                 Err(error) => return Poll::Ready(Err(error)),
                 Ok(n) => {
                     buffer.advance(n);
-                    self.socket.is_asked.fetch_or(n > 0, Ordering::Relaxed);
+                    self.socket.has_request.fetch_or(n > 0, Ordering::Relaxed);
                     return Poll::Ready(Ok(()));
                 }
             }
@@ -148,7 +147,7 @@ impl AsyncWrite for Timed {
     }
 
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // A socket keeps nothing back.
+        // A socket buffers nothing on our side.
         Poll::Ready(Ok(()))
     }
 

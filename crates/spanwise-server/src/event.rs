@@ -1,4 +1,4 @@
-//! What a server tells about its life. Who listens decides what becomes of it.
+//! Events that a server reports while it runs; the caller decides what to do with them.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -7,12 +7,12 @@ use std::time::Duration;
 /// Something that happened.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Event {
-    /// Connections are taken.
+    /// Connections are accepted.
     Listening {
         /// The address.
         addr: SocketAddr,
     },
-    /// Anybody who reaches the address may use the server.
+    /// The address is not a loopback address and no token is required.
     Exposed {
         /// The address.
         addr: SocketAddr,
@@ -21,28 +21,28 @@ pub enum Event {
     Loaded {
         /// Its name.
         model: String,
-        /// 1 for the first, one more each time it is loaded again.
+        /// 1 for the first load, one more for each further one.
         generation: u64,
-        /// How long that took.
+        /// How long the load took.
         took: Duration,
     },
-    /// A model could not be loaded; if there was one before, it stays.
+    /// A model could not be loaded; an earlier one stays.
     LoadFailed {
         /// Its name.
         model: String,
         /// What is wrong.
         reason: String,
-        /// Whether an older one goes on serving.
+        /// Whether an older one continues to serve.
         kept: bool,
     },
-    /// An engine broke down on a batch.
+    /// An engine failed on a batch.
     EngineFailed {
-        /// What it said.
+        /// Its panic message.
         reason: String,
     },
     /// A request was answered.
     Request {
-        /// Who asked.
+        /// The address of the client.
         peer: SocketAddr,
         /// The method.
         method: String,
@@ -53,17 +53,17 @@ pub enum Event {
         /// From the head of the request to the reply.
         took: Duration,
     },
-    /// The server ends: no new connections, and this many are still open.
+    /// The server is shutting down: it accepts no more connections.
     Draining {
-        /// Open connections.
+        /// Connections that are still open.
         connections: usize,
     },
-    /// The server has ended, and this many connections had to be cut.
+    /// The server has ended.
     Stopped {
-        /// Connections that did not end in time.
+        /// Connections that were cut because they did not end in time.
         cut: usize,
     },
 }
 
-/// Gets every event, on any thread.
+/// Receives every event, on any thread.
 pub type Listener = Arc<dyn Fn(Event) + Send + Sync>;

@@ -1,9 +1,8 @@
-//! HTTP for trained parsers, and the playground page.
+//! Serves trained parsers over HTTP, with a playground page.
 //!
-//! Engines come in behind the trait [`Engine`], with a [`Source`] that loads them again when they change; requests
-//! over HTTP go in and JSON comes out. Utterances of all connections wait in one bounded queue and reach an engine in
-//! batches. This room knows no tensor, no file of a model and no predicate, and it prints nothing: what there is to
-//! tell goes out as [`Event`]s.
+//! Parsers implement [`Engine`]; a [`Source`] loads them, again whenever they change. Utterances of all connections
+//! wait in one bounded queue and reach an engine in batches. Routes, requests and replies are Rust types, and the
+//! OpenAPI document is generated from them. The crate prints nothing: it reports what happens as [`Event`]s.
 
 mod connection;
 mod engine;
@@ -15,10 +14,7 @@ mod models;
 mod queue;
 mod server;
 
-pub use engine::{
-    Alternative, Answer, Ask, ChartSpan, Engine, Found, ModelInfo, Reading, Refusal, Source, Stamp, Word,
-};
+pub use engine::{Ask, Engine, Executed, ModelInfo, Refusal, Source, Stamp};
 pub use event::{Event, Listener};
-pub use http::ROUTES;
 pub use limits::{Config, Limits, Times};
 pub use server::{Handle, ServeError, Server};

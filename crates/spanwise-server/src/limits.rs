@@ -1,24 +1,24 @@
-//! What a server allows. Every number has a default that suits one machine with a few cores.
+//! The settings of a server. The defaults suit one machine with a few cores.
 
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// Sizes.
+/// Limits on sizes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Most utterances that go through an engine together.
+    /// Maximum number of utterances in a batch.
     pub max_batch: usize,
-    /// Most utterances that wait.
+    /// Maximum number of utterances and programs that wait.
     pub queue: usize,
-    /// Most words of an utterance.
+    /// Maximum number of words of an utterance.
     pub max_words: usize,
-    /// Most utterances of a request.
+    /// Maximum number of utterances of a request.
     pub max_utterances: usize,
-    /// Most other programs that can be asked for.
+    /// Maximum number of alternatives that can be requested.
     pub max_k: usize,
-    /// Most bytes of a request's body.
+    /// Maximum size of a request's body, in bytes.
     pub max_body: usize,
-    /// Most open connections; further ones wait to be accepted.
+    /// Maximum number of open connections; further ones wait to be accepted.
     pub max_connections: usize,
     /// Threads that run engines.
     pub workers: usize,
@@ -39,20 +39,20 @@ impl Default for Limits {
     }
 }
 
-/// Times.
+/// Limits on times.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Times {
-    /// For the head of a request; also how long a connection may rest between two requests.
+    /// For the head of a request; also how long a connection may be idle between two requests.
     pub head: Duration,
     /// For the body of a request.
     pub body: Duration,
     /// How long a reply may wait for a client that does not read.
     pub write: Duration,
-    /// From one look at a model's files to the next.
+    /// Interval between two checks of a model's files.
     pub poll: Duration,
-    /// When the server ends: how long requests that are on their way are still taken.
+    /// On shutdown: how long an open connection may still send a request.
     pub linger: Duration,
-    /// When the server ends: how long work in flight may take.
+    /// On shutdown: how long work in flight may take.
     pub drain: Duration,
 }
 
@@ -69,23 +69,23 @@ impl Default for Times {
     }
 }
 
-/// All that a server is told.
+/// The settings of a server.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Where to listen; port 0 takes a free one.
+    /// The address to listen on; port 0 picks a free one.
     pub addr: SocketAddr,
-    /// What clients must send as `Authorization: Bearer TOKEN`; `None` for nothing.
+    /// The token that clients must send as `Authorization: Bearer TOKEN`, if any.
     pub token: Option<String>,
     /// Sizes.
     pub limits: Limits,
     /// Times.
     pub times: Times,
-    /// Whether SIGTERM and SIGINT end the server and SIGHUP loads the models again.
+    /// Whether SIGTERM and SIGINT shut the server down and SIGHUP loads the models again.
     pub signals: bool,
 }
 
 impl Config {
-    /// The defaults, at an address.
+    /// The defaults, on an address.
     #[must_use]
     pub fn new(addr: SocketAddr) -> Self {
         Self { addr, token: None, limits: Limits::default(), times: Times::default(), signals: false }

@@ -1,152 +1,110 @@
-//! Numbers for Prometheus, written in its text format.
+//! Metrics of a server, in the OpenMetrics text format that Prometheus reads.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use prometheus_client::encoding::text;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::Registry;
 use std::time::Duration;
 
-/// Upper ends of the buckets of times, in seconds.
+/// Upper bounds of the buckets of times, in seconds.
 const SECONDS: [f64; 12] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
-/// Upper ends of the buckets of batch sizes.
+/// Upper bounds of the buckets of batch sizes.
 const SIZES: [f64; 7] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
 
-#[derive(Clone, Debug)]
-struct Histogram {
-    bounds: &'static [f64],
-    counts: Vec<u64>,
-    sum: f64,
-    n: u64,
-}
+/// Labels by name.
+type Labels<const N: usize> = [(&'static str, String); N];
 
-impl Histogram {
-    fn new(bounds: &'static [f64]) -> Self {
-        Self { bounds, counts: vec![0; bounds.len()], sum: 0.0, n: 0 }
-    }
-
-    fn observe(&mut self, value: f64) {
-        for (count, bound) in self.counts.iter_mut().zip(self.bounds) {
-            *count += u64::from(value <= *bound);
-        }
-        self.sum += value;
-        self.n += 1;
-    }
-
-    fn write(&self, out: &mut String, name: &str, labels: &str) {
-        let comma = if labels.is_empty() { "" } else { "," };
-        for (count, bound) in self.counts.iter().zip(self.bounds) {
-            let _ = writeln!(out, "{name}_bucket{{{labels}{comma}le=\"{bound}\"}} {count}");
-        }
-        let _ = writeln!(out, "{name}_bucket{{{labels}{comma}le=\"+Inf\"}} {}", self.n);
-        let braces = if labels.is_empty() { String::new() } else { format!("{{{labels}}}") };
-        let _ = writeln!(out, "{name}_sum{braces} {}\n{name}_count{braces} {}", self.sum, self.n);
-    }
-}
-
-#[derive(Debug)]
-struct Counts {
-    requests: BTreeMap<(&'static str, String, u16), u64>,
-    seconds: BTreeMap<&'static str, Histogram>,
-    batches: Histogram,
-    utterances: BTreeMap<(String, &'static str), u64>,
-    loads: BTreeMap<(String, &'static str), u64>,
-}
-
-/// The numbers of one server.
+/// The metrics of one server.
 #[derive(Debug)]
 pub(crate) struct Metrics {
-    counts: Mutex<Counts>,
-    pub connections: AtomicUsize,
+    registry: Registry,
+    requests: Family<Labels<3>, Counter>,
+    seconds: Family<Labels<1>, Histogram, fn() -> Histogram>,
+    batches: Histogram,
+    utterances: Family<Labels<2>, Counter>,
+    loads: Family<Labels<2>, Counter>,
+    queue_depth: Gauge,
+    /// Open connections.
+    pub connections: Gauge,
 }
 
 impl Metrics {
-    pub(crate) fn new() -> Self {
-        let counts = Counts {
-            requests: BTreeMap::new(),
-            seconds: BTreeMap::new(),
-            batches: Histogram::new(&SIZES),
-            utterances: BTreeMap::new(),
-            loads: BTreeMap::new(),
+    /// Metrics of a server whose queue holds at most `queue_limit` jobs.
+    pub(crate) fn new(queue_limit: usize) -> Self {
+        let mut metrics = Self {
+            registry: Registry::default(),
+            requests: Family::default(),
+            seconds: Family::new_with_constructor(|| Histogram::new(SECONDS)),
+            batches: Histogram::new(SIZES),
+            utterances: Family::default(),
+            loads: Family::default(),
+            queue_depth: Gauge::default(),
+            connections: Gauge::default(),
         };
-        Self { counts: Mutex::new(counts), connections: AtomicUsize::new(0) }
+        let limit: Gauge = Gauge::default();
+        limit.set(gauged(queue_limit));
+        let to = &mut metrics.registry;
+        // The encoder appends `_total` to the names of counters and a full stop to descriptions.
+        to.register(
+            "spanwise_http_requests",
+            "Requests by route, method and status",
+            metrics.requests.clone(),
+        );
+        to.register(
+            "spanwise_http_request_seconds",
+            "Time from the head of a request to its reply",
+            metrics.seconds.clone(),
+        );
+        to.register("spanwise_batch_utterances", "Utterances per batch", metrics.batches.clone());
+        to.register("spanwise_utterances", "Utterances by model and outcome", metrics.utterances.clone());
+        to.register("spanwise_model_loads", "Loads of models by result", metrics.loads.clone());
+        to.register("spanwise_queue_depth", "Jobs that wait for an engine", metrics.queue_depth.clone());
+        to.register("spanwise_queue_limit", "Maximum number of jobs that wait", limit);
+        to.register("spanwise_connections", "Open connections", metrics.connections.clone());
+        metrics
     }
 
-    fn lock(&self) -> MutexGuard<'_, Counts> {
-        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// A request was answered. Methods that we do not serve are counted together: clients must not make up labels.
-    pub(crate) fn request(&self, route: &'static str, method: &str, status: u16, took: Duration) {
+    /// Counts a request. Methods that are not served share one label: clients must not be able to add labels.
+    pub(crate) fn request(&self, route: &str, method: &str, status: u16, took: Duration) {
         let method = if matches!(method, "GET" | "POST" | "HEAD") { method } else { "other" };
-        let mut counts = self.lock();
-        *counts.requests.entry((route, method.to_owned(), status)).or_default() += 1;
-        let seconds = counts.seconds.entry(route).or_insert_with(|| Histogram::new(&SECONDS));
-        seconds.observe(took.as_secs_f64());
+        let route = ("route", route.to_owned());
+        let labels = [route.clone()];
+        self.seconds.get_or_create(&labels).observe(took.as_secs_f64());
+        let labels = [route, ("method", method.to_owned()), ("status", status.to_string())];
+        self.requests.get_or_create(&labels).inc();
     }
 
-    /// A batch went to an engine.
+    /// Counts a batch.
     pub(crate) fn batch(&self, size: usize) {
-        self.lock().batches.observe(size as f64);
+        self.batches.observe(size as f64);
     }
 
-    /// Utterances were read.
-    pub(crate) fn utterances(&self, model: &str, outcome: &'static str, n: u64) {
+    /// Counts utterances that a model parsed.
+    pub(crate) fn utterances(&self, model: &str, outcome: &str, n: usize) {
         if n > 0 {
-            *self.lock().utterances.entry((model.to_owned(), outcome)).or_default() += n;
+            let labels = [("model", model.to_owned()), ("outcome", outcome.to_owned())];
+            self.utterances.get_or_create(&labels).inc_by(n as u64);
         }
     }
 
-    /// A model was loaded, or not.
-    pub(crate) fn load(&self, model: &str, result: &'static str) {
-        *self.lock().loads.entry((model.to_owned(), result)).or_default() += 1;
+    /// Counts the load of a model.
+    pub(crate) fn load(&self, model: &str, result: &str) {
+        self.loads.get_or_create(&[("model", model.to_owned()), ("result", result.to_owned())]).inc();
     }
 
-    /// Everything, as text. `depth` of at most `limit` utterances wait.
-    pub(crate) fn text(&self, depth: usize, limit: usize) -> String {
-        let counts = self.lock();
+    /// All metrics as text, while `depth` jobs wait.
+    pub(crate) fn text(&self, depth: usize) -> String {
+        self.queue_depth.set(gauged(depth));
         let mut out = String::new();
-        let head = |out: &mut String, name: &str, kind: &str, help: &str| {
-            let _ = writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}");
-        };
-        let name = "spanwise_http_requests_total";
-        head(&mut out, name, "counter", "Requests by route, method and status.");
-        for ((route, method, status), n) in &counts.requests {
-            let _ = writeln!(out, "{name}{{route=\"{route}\",method=\"{method}\",status=\"{status}\"}} {n}");
-        }
-        let name = "spanwise_http_request_seconds";
-        head(&mut out, name, "histogram", "Time from the head of a request to its reply.");
-        for (route, seconds) in &counts.seconds {
-            seconds.write(&mut out, name, &format!("route=\"{route}\""));
-        }
-        let name = "spanwise_batch_utterances";
-        head(&mut out, name, "histogram", "Utterances that went through an engine together.");
-        counts.batches.write(&mut out, name, "");
-        let name = "spanwise_utterances_total";
-        head(&mut out, name, "counter", "Utterances by model and outcome.");
-        for ((model, outcome), n) in &counts.utterances {
-            let _ = writeln!(out, "{name}{{model=\"{}\",outcome=\"{outcome}\"}} {n}", escaped(model));
-        }
-        let name = "spanwise_model_loads_total";
-        head(&mut out, name, "counter", "Loads of models by result.");
-        for ((model, result), n) in &counts.loads {
-            let _ = writeln!(out, "{name}{{model=\"{}\",result=\"{result}\"}} {n}", escaped(model));
-        }
-        let gauges = [
-            ("spanwise_queue_depth", "Utterances and programs that wait for an engine.", depth),
-            ("spanwise_queue_limit", "Most that may wait.", limit),
-            ("spanwise_connections", "Open connections.", self.connections.load(Ordering::Relaxed)),
-        ];
-        for (name, help, value) in gauges {
-            head(&mut out, name, "gauge", help);
-            let _ = writeln!(out, "{name} {value}");
-        }
+        text::encode(&mut out, &self.registry).expect("writing to a string does not fail");
         out
     }
 }
 
-/// The value of a label.
-fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+fn gauged(value: usize) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]
@@ -154,20 +112,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buckets_count_everything_up_to_their_end() {
-        let metrics = Metrics::new();
+    fn buckets_count_everything_up_to_their_bound() {
+        let metrics = Metrics::new(5);
         for size in [1, 3, 3, 100] {
             metrics.batch(size);
         }
-        let text = metrics.text(2, 5);
+        let text = metrics.text(2);
         for line in [
-            "spanwise_batch_utterances_bucket{le=\"1\"} 1",
-            "spanwise_batch_utterances_bucket{le=\"4\"} 3",
-            "spanwise_batch_utterances_bucket{le=\"64\"} 3",
+            "spanwise_batch_utterances_bucket{le=\"1.0\"} 1",
+            "spanwise_batch_utterances_bucket{le=\"4.0\"} 3",
+            "spanwise_batch_utterances_bucket{le=\"64.0\"} 3",
             "spanwise_batch_utterances_bucket{le=\"+Inf\"} 4",
-            "spanwise_batch_utterances_sum 107",
+            "spanwise_batch_utterances_sum 107.0",
             "spanwise_batch_utterances_count 4",
             "spanwise_queue_depth 2",
+            "spanwise_queue_limit 5",
         ] {
             assert!(text.lines().any(|found| found == line), "{line} is not in\n{text}");
         }
@@ -175,10 +134,10 @@ mod tests {
 
     #[test]
     fn names_cannot_break_out_of_labels() {
-        let metrics = Metrics::new();
+        let metrics = Metrics::new(0);
         metrics.utterances("a\"b\\c\nd", "found", 2);
         metrics.request("/v1/parse", "BREW", 405, Duration::from_millis(2));
-        let text = metrics.text(0, 0);
+        let text = metrics.text(0);
         assert!(text.contains(r#"{model="a\"b\\c\nd",outcome="found"} 2"#), "{text}");
         assert!(text.contains(r#"{route="/v1/parse",method="other",status="405"} 1"#), "{text}");
     }

@@ -1,7 +1,7 @@
-//! The models by name, and the thread that keeps them fresh.
+//! The models by name, and the thread that loads them again when they change.
 //!
-//! A model is loaded beside the one that serves and takes its place in one step; work that has begun ends with the
-//! model it began with. A model that cannot be loaded changes nothing but the message that is shown about it.
+//! A model is loaded beside the one that serves and replaces it in one step; work that has begun ends with the model it
+//! began with. A model that cannot be loaded changes nothing but its `load_error`.
 
 use crate::engine::{Engine, ModelInfo, Source, Stamp};
 use crate::event::{Event, Listener};
@@ -62,14 +62,14 @@ impl Slot {
     }
 }
 
-/// What the keeper is asked to do.
+/// Requests to the thread that loads models.
 #[derive(Default)]
 struct Orders {
     reload: bool,
     stop: bool,
 }
 
-/// All models, the first being the one that is meant when none is named.
+/// All models; the first serves requests that name none.
 pub(crate) struct Models {
     pub slots: Vec<Slot>,
     orders: Mutex<Orders>,
@@ -96,16 +96,16 @@ impl Models {
     }
 
     /// Whether every model has been loaded.
-    pub(crate) fn is_ready(&self) -> bool {
+    pub(crate) fn are_loaded(&self) -> bool {
         self.slots.iter().all(|slot| slot.current().is_some())
     }
 
-    /// Asks the keeper to load everything again.
+    /// Requests that all models are loaded again.
     pub(crate) fn reload(&self) {
         self.order(|orders| orders.reload = true);
     }
 
-    /// Ends the keeper.
+    /// Ends the thread that loads models.
     pub(crate) fn stop(&self) {
         self.order(|orders| orders.stop = true);
     }
@@ -115,12 +115,12 @@ impl Models {
         self.wake.notify_all();
     }
 
-    /// Loads all models, then looks after them until the end. Runs on a thread of its own.
+    /// Loads all models, and again those that change, until [`Models::stop`]. Runs on a thread of its own.
     ///
     /// # Errors
     /// A model that could not be loaded the first time.
     pub(crate) fn keep(&self, poll: Duration, listener: &Listener) -> Result<(), String> {
-        // A stamp is taken before the load: a change during it is seen as one.
+        // The stamp is taken before the load, so that a change during the load is noticed afterwards.
         let mut stamps: Vec<Option<Stamp>> = Vec::with_capacity(self.slots.len());
         for slot in &self.slots {
             stamps.push(slot.source.stamp(false));
@@ -141,7 +141,7 @@ impl Models {
                 let stamp = slot.source.stamp(slot.problem().is_some());
                 if forced || (stamp.is_some() && stamp != *known) {
                     let healthy = slot.source.stamp(false);
-                    // A model that does not load stays what it was; that has been told.
+                    // The old model stays, and the failure has been reported as an event.
                     let failed = slot.load(listener).is_err();
                     *known = if failed { slot.source.stamp(true) } else { healthy };
                 }

@@ -1,48 +1,46 @@
-//! The queue between connections and engines.
+//! The queue between connections and engines: one bounded queue, and a fixed number of threads that take batches.
 //!
-//! Jobs of all connections come in; batches go out to a fixed number of threads. A thread that is free takes what is
-//! there at once: nobody waits for a batch to fill. Each batch starts with the oldest job and takes those that fit it
-//! best in length, for an engine pads a batch to its longest utterance. Nothing is taken beyond the limit.
+//! A free thread takes a batch at once and does not wait until it is full. A batch is the oldest job with the waiting
+//! jobs that are nearest to it in words, since an engine pads a batch to its longest utterance. Jobs that exceed the
+//! limit are rejected.
 
-use crate::engine::{Answer, Ask, Engine, Reading, Refusal};
+use crate::engine::{Ask, Engine, Executed, Refusal};
 use crate::event::{Event, Listener};
 use crate::metrics::Metrics;
 use serde_json::Value;
+use spanwise_reading::Reading;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use tokio::sync::oneshot;
 
-/// The engine broke down; the reason is for the log, not for the client.
+/// The engine failed. The reason is an event, since clients must not see it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Broken;
+pub(crate) struct Failed;
 
-/// Why jobs were not taken.
+/// Why jobs were rejected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Rejected {
-    /// Too much is waiting.
+    /// Too many jobs wait.
     Full,
-    /// The server ends.
+    /// The server is shutting down.
     Closed,
 }
 
-/// Something to do.
+/// Work for an engine.
 pub(crate) struct Job {
-    /// Who does it.
     pub engine: Arc<dyn Engine>,
-    /// What it is.
     pub work: Work,
 }
 
-/// What there is to do, and where the result goes. A result that nobody waits for any more is not computed.
+/// What to compute, and where to send the result. A job whose receiver is gone is dropped.
 pub(crate) enum Work {
-    Parse { ask: Ask, n_words: usize, reply: oneshot::Sender<Result<Reading, Broken>> },
-    Execute { program: String, context: Option<Value>, reply: oneshot::Sender<Executed> },
+    Parse { ask: Ask, n_words: usize, reply: oneshot::Sender<Result<Reading, Failed>> },
+    Execute { program: String, context: Option<Value>, reply: oneshot::Sender<Execution> },
 }
 
-/// What became of a program.
-pub(crate) type Executed = Result<Result<Answer, Refusal>, Broken>;
+pub(crate) type Execution = Result<Result<Executed, Refusal>, Failed>;
 
 #[derive(Default)]
 struct State {
@@ -50,7 +48,7 @@ struct State {
     closed: bool,
 }
 
-/// The queue.
+/// The jobs that wait, with the limits on them.
 pub(crate) struct Queue {
     state: Mutex<State>,
     wake: Condvar,
@@ -66,11 +64,11 @@ impl Queue {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing that holds the lock can leave the queue half changed.
+        // No code that holds the lock can leave the queue half changed.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes all of the jobs or none.
+    /// Accepts all of the jobs or none.
     pub(crate) fn submit(&self, jobs: Vec<Job>) -> Result<(), Rejected> {
         let mut state = self.lock();
         if state.closed {
@@ -85,18 +83,18 @@ impl Queue {
         Ok(())
     }
 
-    /// Jobs that wait.
+    /// The number of jobs that wait.
     pub(crate) fn depth(&self) -> usize {
         self.lock().waiting.len()
     }
 
-    /// Takes no more jobs; those that wait are still done.
+    /// Accepts no more jobs; those that wait are still done.
     pub(crate) fn close(&self) {
         self.lock().closed = true;
         self.wake.notify_all();
     }
 
-    /// Forgets what waits: whoever waits for it is told that nothing will come.
+    /// Drops the jobs that wait; their receivers are notified.
     pub(crate) fn clear(&self) {
         self.lock().waiting.clear();
     }
@@ -105,7 +103,7 @@ impl Queue {
     fn take(&self) -> Option<Vec<Job>> {
         let mut state = self.lock();
         loop {
-            state.waiting.retain(|job| !job.work.is_unwanted());
+            state.waiting.retain(|job| !job.work.is_abandoned());
             if !state.waiting.is_empty() {
                 return Some(self.batch(&mut state.waiting));
             }
@@ -116,7 +114,8 @@ impl Queue {
         }
     }
 
-    /// The oldest job with the ones that fit it. What waits is shared among the threads, so that no core rests.
+    /// The oldest job with the nearest in length. A batch has at most its thread's share of the queue, so that all threads
+    /// have work.
     fn batch(&self, waiting: &mut VecDeque<Job>) -> Vec<Job> {
         let size = waiting.len().div_ceil(self.workers).clamp(1, self.max_batch);
         let Some(first) = waiting.pop_front() else { return Vec::new() };
@@ -136,7 +135,7 @@ impl Queue {
         let mut places: Vec<usize> = others.into_iter().map(|(_, at)| at).collect();
         places.sort_unstable();
         let mut batch = vec![first];
-        // From the back, so that the places of the others stay true.
+        // From the back, so that the remaining positions stay valid.
         let taken = places.into_iter().rev().filter_map(|at| waiting.remove(at));
         batch.extend(taken.collect::<Vec<_>>().into_iter().rev());
         batch
@@ -163,7 +162,7 @@ impl Queue {
 }
 
 impl Work {
-    fn is_unwanted(&self) -> bool {
+    fn is_abandoned(&self) -> bool {
         match self {
             Self::Parse { reply, .. } => reply.is_closed(),
             Self::Execute { reply, .. } => reply.is_closed(),
@@ -171,7 +170,7 @@ impl Work {
     }
 }
 
-/// Does a batch. An engine that panics takes nobody with it.
+/// Runs a batch. A panic of the engine fails this batch only.
 fn work(batch: Vec<Job>, metrics: &Metrics, listener: &Listener) {
     let Some(engine) = batch.first().map(|job| Arc::clone(&job.engine)) else { return };
     let (mut asks, mut replies) = (Vec::with_capacity(batch.len()), Vec::with_capacity(batch.len()));
@@ -183,7 +182,7 @@ fn work(batch: Vec<Job>, metrics: &Metrics, listener: &Listener) {
             }
             Work::Execute { program, context, reply } => {
                 let run = || engine.execute(&program, context.as_ref());
-                // Nobody may be waiting any more.
+                // The client may have left.
                 let _ = reply.send(guarded(listener, run));
             }
         }
@@ -196,9 +195,9 @@ fn work(batch: Vec<Job>, metrics: &Metrics, listener: &Listener) {
         if readings.len() == asks.len() {
             return Ok(readings);
         }
-        let reason = format!("{} readings came back for {} utterances", readings.len(), asks.len());
+        let reason = format!("{} readings were returned for {} utterances", readings.len(), asks.len());
         listener(Event::EngineFailed { reason });
-        Err(Broken)
+        Err(Failed)
     });
     match readings {
         Ok(readings) => {
@@ -206,18 +205,18 @@ fn work(batch: Vec<Job>, metrics: &Metrics, listener: &Listener) {
                 let _ = reply.send(Ok(reading));
             }
         }
-        Err(broken) => replies.into_iter().for_each(|reply| {
-            let _ = reply.send(Err(broken));
+        Err(failed) => replies.into_iter().for_each(|reply| {
+            let _ = reply.send(Err(failed));
         }),
     }
 }
 
-fn guarded<T>(listener: &Listener, run: impl FnOnce() -> T) -> Result<T, Broken> {
+fn guarded<T>(listener: &Listener, run: impl FnOnce() -> T) -> Result<T, Failed> {
     catch_unwind(AssertUnwindSafe(run)).map_err(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);
-        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("an unknown reason");
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("unknown panic");
         listener(Event::EngineFailed { reason: text.to_owned() });
-        Broken
+        Failed
     })
 }
 
@@ -235,12 +234,12 @@ mod tests {
         fn parse(&self, _: &[Ask]) -> Vec<Reading> {
             Vec::new()
         }
-        fn execute(&self, _: &str, _: Option<&Value>) -> Result<Answer, Refusal> {
+        fn execute(&self, _: &str, _: Option<&Value>) -> Result<Executed, Refusal> {
             Err(Refusal::NoExecutor)
         }
     }
 
-    type Waiting = oneshot::Receiver<Result<Reading, Broken>>;
+    type Waiting = oneshot::Receiver<Result<Reading, Failed>>;
 
     fn job(engine: &Arc<dyn Engine>, n_words: usize, k: usize) -> (Job, Waiting) {
         let (reply, waiting) = oneshot::channel();
@@ -258,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_is_the_oldest_job_and_those_nearest_in_length() {
+    fn a_batch_is_the_oldest_job_with_those_nearest_in_length() {
         let engine: Arc<dyn Engine> = Arc::new(Silent);
         let queue = Queue::new(100, 3, 1);
         let (jobs, _waiting): (Vec<Job>, Vec<Waiting>) =
@@ -281,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_is_shared_among_the_threads() {
+    fn waiting_jobs_are_shared_among_the_threads() {
         let engine: Arc<dyn Engine> = Arc::new(Silent);
         let queue = Queue::new(100, 32, 2);
         let (jobs, _waiting): (Vec<Job>, Vec<Waiting>) = (0..10).map(|_| job(&engine, 4, 0)).unzip();
@@ -290,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_queue_takes_all_of_a_request_or_nothing() {
+    fn a_full_queue_accepts_all_of_a_request_or_nothing() {
         let engine: Arc<dyn Engine> = Arc::new(Silent);
         let queue = Queue::new(3, 32, 1);
         let (jobs, _first): (Vec<Job>, Vec<Waiting>) = (0..2).map(|_| job(&engine, 4, 0)).unzip();
@@ -300,12 +299,12 @@ mod tests {
         assert_eq!(queue.depth(), 2);
         queue.close();
         assert_eq!(queue.submit(Vec::new()), Err(Rejected::Closed));
-        assert_eq!(queue.take().unwrap().len(), 2, "what waits is still done");
+        assert_eq!(queue.take().unwrap().len(), 2, "waiting jobs are still done");
         assert!(queue.take().is_none());
     }
 
     #[test]
-    fn work_that_nobody_waits_for_is_not_done() {
+    fn work_whose_client_has_left_is_not_done() {
         let engine: Arc<dyn Engine> = Arc::new(Silent);
         let queue = Queue::new(10, 32, 1);
         let (gone, waiting) = job(&engine, 1, 0);

@@ -1,4 +1,4 @@
-//! The life of a server: bind, accept, drain, end.
+//! Starts a server, accepts connections and shuts down in order.
 
 use crate::connection;
 use crate::engine::Source;
@@ -12,8 +12,7 @@ use axum::Extension;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
@@ -26,18 +25,18 @@ pub enum ServeError {
     Bind {
         /// The address.
         addr: SocketAddr,
-        /// What the system says.
+        /// The error of the system.
         reason: io::Error,
     },
     /// A model could not be loaded when the server started.
     #[error("{0}")]
     Model(String),
-    /// The system gave no threads, sockets or signals.
-    #[error("the system does not let us serve: {0}")]
+    /// The system provides no threads, sockets or signals.
+    #[error("cannot serve: {0}")]
     System(io::Error),
 }
 
-/// Ends a server, or makes it load its models again, from any thread.
+/// Shuts a server down, or makes it load its models again, from any thread.
 #[derive(Clone)]
 pub struct Handle {
     stopping: Arc<watch::Sender<bool>>,
@@ -46,12 +45,12 @@ pub struct Handle {
 }
 
 impl Handle {
-    /// Takes no more connections, finishes what is in flight, and ends.
+    /// Shuts down after the work in flight, or after the drain time.
     pub fn stop(&self) {
         self.stopping.send_replace(true);
     }
 
-    /// Ends without waiting for what is in flight.
+    /// Shuts down without waiting for work in flight.
     pub fn stop_at_once(&self) {
         self.stop();
         self.hurrying.send_replace(true);
@@ -63,9 +62,8 @@ impl Handle {
     }
 }
 
-/// A server that has its address.
+/// A server that is bound to its address.
 pub struct Server {
-    /// Open until the server ends; nobody may be left waiting at it.
     listener: TcpListener,
     app: Arc<App>,
     config: Config,
@@ -74,12 +72,13 @@ pub struct Server {
 
 /// How long to wait when the system has no more sockets to give.
 const NO_SOCKETS: Duration = Duration::from_millis(50);
-/// How long to look for connections that came before the end.
+/// How long to wait for a further connection that was established before the shutdown.
 const LAST_CALL: Duration = Duration::from_millis(10);
+/// How often the end of the threads is checked for.
+const POLL_THREADS: Duration = Duration::from_millis(5);
 
 impl Server {
-    /// Binds the address. Models are loaded when the server runs; the first is the one that is meant when a request
-    /// names none.
+    /// Binds the address. Models are loaded when the server runs; the first serves requests that name none.
     ///
     /// # Errors
     /// An address that cannot be used.
@@ -101,7 +100,7 @@ impl Server {
             models: Arc::clone(&models),
         };
         let limits = &config.limits;
-        let metrics = Arc::new(Metrics::new());
+        let metrics = Arc::new(Metrics::new(limits.queue));
         let app = App {
             models,
             queue: Arc::new(Queue::new(limits.queue, limits.max_batch, limits.workers)),
@@ -123,13 +122,13 @@ impl Server {
         self.listener.local_addr()
     }
 
-    /// Something to end the server with.
+    /// A handle to shut the server down with.
     #[must_use]
     pub fn handle(&self) -> Handle {
         self.handle.clone()
     }
 
-    /// Serves until it is told to end.
+    /// Serves until it is shut down.
     ///
     /// # Errors
     /// A model that does not load the first time; a system without threads or sockets.
@@ -139,7 +138,7 @@ impl Server {
     }
 }
 
-/// A server that has given its socket away.
+/// A server without its listening socket.
 struct Running {
     app: Arc<App>,
     config: Config,
@@ -151,26 +150,29 @@ impl Running {
         let workers = self.app.queue.start(&self.app.metrics, &self.app.listener);
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
         let served = runtime.map_err(ServeError::System).and_then(|runtime| {
-            let keeper = self.keeper();
-            let served = runtime.block_on(self.accept(listener));
+            let loader = self.loader();
+            let until = runtime.block_on(self.accept(listener)).map_err(ServeError::System)?;
             self.app.models.stop();
-            let kept = keeper.join().unwrap_or_else(|_| Err("the loader of models broke down".to_owned()));
-            served.map_err(ServeError::System)?;
-            kept.map_err(ServeError::Model)
-        });
-        self.app.queue.close();
-        self.app.queue.clear();
-        if !*self.handle.hurrying.borrow() {
-            for worker in workers {
-                // A worker that broke down has told so.
-                let _ = worker.join();
+            self.app.queue.close();
+            self.app.queue.clear();
+            // A thread that is still busy when the time is over ends with the process.
+            let is_busy = || !loader.is_finished() || workers.iter().any(|worker| !worker.is_finished());
+            while is_busy() && Instant::now() < until && !*self.handle.hurrying.borrow() {
+                std::thread::sleep(POLL_THREADS);
             }
-        }
+            if !loader.is_finished() {
+                return Ok(());
+            }
+            let loaded = loader.join().unwrap_or_else(|_| Err("loading a model panicked".to_owned()));
+            loaded.map_err(ServeError::Model)
+        });
+        // Also after an error, so that the threads end.
+        self.app.queue.close();
         served
     }
 
-    /// Starts the thread that loads models. If the first load fails, there is nothing to serve.
-    fn keeper(&self) -> std::thread::JoinHandle<Result<(), String>> {
+    /// Starts the thread that loads models. It stops the server if the first load fails.
+    fn loader(&self) -> std::thread::JoinHandle<Result<(), String>> {
         let (app, handle, poll) = (Arc::clone(&self.app), self.handle.clone(), self.config.times.poll);
         std::thread::spawn(move || {
             let kept = app.models.keep(poll, &app.listener);
@@ -181,17 +183,18 @@ impl Running {
         })
     }
 
-    async fn accept(&self, listener: TcpListener) -> io::Result<()> {
-        let tell = &self.app.listener;
+    /// Accepts connections until the shutdown, then drains them. Returns when the drain time ends.
+    async fn accept(&self, listener: TcpListener) -> io::Result<Instant> {
+        let report = &self.app.listener;
         let listener = tokio::net::TcpListener::from_std(listener)?;
         let addr = listener.local_addr()?;
         if !addr.ip().is_loopback() && self.config.token.is_none() {
-            tell(Event::Exposed { addr });
+            report(Event::Exposed { addr });
         }
         if self.config.signals {
             self.watch_signals()?;
         }
-        tell(Event::Listening { addr });
+        report(Event::Listening { addr });
         let router = http::router(Arc::clone(&self.app));
         let places = Arc::new(Semaphore::new(self.config.limits.max_connections));
         let mut stopping = self.handle.stopping.subscribe();
@@ -207,26 +210,27 @@ impl Running {
                 Err(_) => tokio::time::sleep(NO_SOCKETS).await,
             }
         }
-        // Connections that the system has accepted for us already are ours to answer.
-        let until = tokio::time::Instant::now() + self.config.times.linger;
+        // Connections that the system has already established are served.
+        let until = Instant::now() + self.config.times.linger;
         while let Ok(Ok((stream, peer))) = tokio::time::timeout(LAST_CALL, listener.accept()).await {
             self.open(&mut open, &router, (stream, peer), None);
-            if tokio::time::Instant::now() > until {
+            if Instant::now() > until {
                 break;
             }
         }
         drop(listener);
-        tell(Event::Draining { connections: open.len() });
+        report(Event::Draining { connections: open.len() });
+        let until = Instant::now() + self.config.times.drain;
         let drained = async { while open.join_next().await.is_some() {} };
         let mut hurrying = self.handle.hurrying.subscribe();
         let in_time = tokio::select! {
-            drained = tokio::time::timeout(self.config.times.drain, drained) => drained.is_ok(),
+            drained = tokio::time::timeout_at(until.into(), drained) => drained.is_ok(),
             _ = hurrying.wait_for(|&hurrying| hurrying) => false,
         };
         let cut = if in_time { 0 } else { open.len() };
         open.abort_all();
-        tell(Event::Stopped { cut });
-        Ok(())
+        report(Event::Stopped { cut });
+        Ok(until)
     }
 
     fn open(
@@ -236,20 +240,20 @@ impl Running {
         (stream, peer): (TcpStream, SocketAddr),
         place: Option<tokio::sync::OwnedSemaphorePermit>,
     ) {
-        // Replies are written in one piece; waiting for more only costs time.
+        // A reply is written at once, so delaying it for more data would only cost time.
         let _ = stream.set_nodelay(true);
         let router = router.clone().layer(Extension(http::Peer(peer)));
         let (times, stopping) = (self.config.times.clone(), self.handle.stopping.subscribe());
         let metrics = Arc::clone(&self.app.metrics);
         open.spawn(async move {
-            metrics.connections.fetch_add(1, Ordering::Relaxed);
-            let _leaving = Leaving(metrics);
+            metrics.connections.inc();
+            let _open = OpenConnection(metrics);
             connection::serve(stream, router, times, stopping).await;
             drop(place);
         });
     }
 
-    /// SIGTERM and SIGINT end the server, a second one at once; SIGHUP loads the models again.
+    /// SIGTERM and SIGINT shut the server down, a second one at once; SIGHUP loads the models again.
     #[cfg(unix)]
     fn watch_signals(&self) -> io::Result<()> {
         use tokio::signal::unix::{SignalKind, signal};
@@ -288,16 +292,16 @@ impl Running {
     }
 }
 
-/// Counts a connection out, however its task ends.
-struct Leaving(Arc<Metrics>);
+/// An open connection in the metrics, however its task ends.
+struct OpenConnection(Arc<Metrics>);
 
-impl Drop for Leaving {
+impl Drop for OpenConnection {
     fn drop(&mut self) {
-        self.0.connections.fetch_sub(1, Ordering::Relaxed);
+        self.0.connections.dec();
     }
 }
 
-/// The next connection, once there is a place for it.
+/// The next connection, once the number of open connections allows it.
 async fn take(
     listener: &tokio::net::TcpListener,
     places: &Arc<Semaphore>,
@@ -307,7 +311,7 @@ async fn take(
     Ok((stream, peer, place))
 }
 
-/// Counts what is worth counting on the way to the listener.
+/// A listener that counts loads of models before it passes events on.
 fn counting(listener: Listener, metrics: Arc<Metrics>) -> Listener {
     Arc::new(move |event| {
         match &event {

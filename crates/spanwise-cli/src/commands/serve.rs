@@ -16,11 +16,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Serve models over HTTP, with a page to try them.
 ///
-/// The first model answers requests that name none; further ones are given as NAME=DIRECTORY. `POST /v1/parse` reads
-/// utterances, `POST /v1/execute` evaluates programs, `GET /v1/models` tells what is there, `/metrics` has numbers for
-/// Prometheus, `/openapi.json` describes everything, and `/` is the playground. Utterances of all connections are read
-/// in batches. A model whose `model.json` changes is loaded again while the old one serves; so it is on SIGHUP. SIGTERM
-/// and Ctrl-C end the server after the work in flight. Listens on this machine only, unless --addr says otherwise.
+/// The first model serves requests that name none; further ones are given as NAME=DIRECTORY. `POST /v1/parse` parses
+/// utterances, `POST /v1/execute` evaluates programs, `GET /v1/models` lists the models, `/metrics` has metrics for
+/// Prometheus, `/openapi.json` describes all routes, and `/` is the playground. Utterances of all connections share
+/// batches. A model is loaded again when its `model.json` changes and on SIGHUP, while the old one serves. SIGTERM and
+/// Ctrl-C shut the server down after the work in flight. It listens on the loopback address unless --addr is given.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  spanwise serve runs/geo\n  \
     spanwise serve geo=runs/geo clevr=runs/clevr --addr 0.0.0.0:8080 --token-env SPANWISE_TOKEN\n  \
@@ -29,52 +29,52 @@ pub(crate) struct Args {
     /// Model directories, each as DIRECTORY or NAME=DIRECTORY
     #[arg(required = true, value_name = "[NAME=]MODEL")]
     models: Vec<String>,
-    /// Where to listen; port 0 takes a free one
+    /// Address to listen on; port 0 picks a free one
     #[arg(long, value_name = "HOST:PORT", default_value = ADDRESS)]
     addr: String,
-    /// Ask clients for the token in this environment variable, as `Authorization: Bearer TOKEN`
+    /// Require the token in this environment variable, as `Authorization: Bearer TOKEN`
     #[arg(long, value_name = "VAR")]
     token_env: Option<String>,
-    /// Most utterances that go through the network together
+    /// Maximum number of utterances in a batch
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..=1024))]
     max_batch: u16,
-    /// Most utterances that wait; beyond that, requests are answered with 429
+    /// Maximum number of utterances that wait; further requests get status 429
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     queue: u32,
-    /// Most words of an utterance
+    /// Maximum number of words of an utterance
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u16).range(1..=5000))]
     max_words: u16,
-    /// Most utterances of a request
+    /// Maximum number of utterances of a request
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     max_utterances: u32,
-    /// Most bytes of a request
+    /// Maximum size of a request's body
     #[arg(long, value_name = "BYTES", default_value_t = 1 << 20, value_parser = clap::value_parser!(u32).range(64..))]
     max_body: u32,
-    /// Most open connections; further ones wait
+    /// Maximum number of open connections; further ones wait
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     max_connections: u32,
-    /// Threads that run models; without, one for each core
+    /// Threads that run models [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     workers: Option<u16>,
-    /// Seconds that work in flight may take when the server ends
+    /// Seconds that work in flight may take on shutdown
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     drain: u32,
-    /// Log lines are JSON objects
+    /// Log JSON objects
     #[arg(long, conflicts_with = "quiet")]
     log_json: bool,
-    /// No log lines for requests
+    /// Do not log requests
     #[arg(long)]
     quiet: bool,
 }
 
-/// Where to listen, unless told otherwise.
+/// The default address.
 pub(super) const ADDRESS: &str = "127.0.0.1:8080";
 
 pub(crate) fn run(args: &Args) -> Result<Status> {
     serve(sources(&args.models)?, config(args)?, args.log_json, args.quiet)
 }
 
-/// Serves one model as it is, for somebody who looks at its page.
+/// Serves one model with the default settings, for its page.
 pub(super) fn show(name: &str, directory: &Path, addr: &str) -> Result<Status> {
     let mut config = Config::new(address(addr)?);
     config.signals = true;
@@ -107,7 +107,7 @@ fn serve(
     }
 }
 
-/// Models by name. What is not there makes the call wrong before anything is started.
+/// The models by name. A directory without a model is an error before anything is started.
 fn sources(models: &[String]) -> Result<Vec<(String, Box<dyn Source>)>> {
     let mut sources: Vec<(String, Box<dyn Source>)> = Vec::new();
     for text in models {
@@ -158,7 +158,7 @@ fn config(args: &Args) -> Result<Config> {
     Ok(config)
 }
 
-/// Where `HOST:PORT` is.
+/// The socket address of `HOST:PORT`.
 pub(super) fn address(text: &str) -> Result<SocketAddr> {
     let wrong = || WrongCall(format!("`{text}` is no address; expected HOST:PORT, such as 127.0.0.1:8080"));
     let mut found = text.to_socket_addrs().map_err(|_| wrong()).context("cannot use --addr")?;
@@ -174,13 +174,13 @@ fn token(variable: &str) -> Result<String> {
     Ok(found)
 }
 
-/// An event for people.
+/// An event as a human-readable line.
 fn as_line(event: &Event) -> String {
     match event {
         Event::Listening { addr } => format!("listening on http://{addr}"),
         Event::Exposed { addr } => {
             format!(
-                "warning: anybody who reaches {addr} may use these models; ask for a token with --token-env"
+                "warning: {addr} is reachable from other machines without a token; require one with --token-env"
             )
         }
         Event::Loaded { model, generation, took } => {
@@ -188,21 +188,21 @@ fn as_line(event: &Event) -> String {
             format!("model {model} loaded{again} in {:.1} s", took.as_secs_f64())
         }
         Event::LoadFailed { model, reason, kept } => {
-            let kept = if *kept { "; the old one goes on serving" } else { "" };
+            let kept = if *kept { "; the old one continues to serve" } else { "" };
             format!("model {model} could not be loaded: {reason}{kept}")
         }
-        Event::EngineFailed { reason } => format!("a model broke down: {reason}"),
+        Event::EngineFailed { reason } => format!("a model failed: {reason}"),
         Event::Request { peer, method, path, status, took } => {
             let path = path.escape_debug();
             format!("{peer} {method} {path} {status} {:.1} ms", took.as_secs_f64() * 1e3)
         }
-        Event::Draining { connections } => format!("ending; {connections} connections are open"),
-        Event::Stopped { cut: 0 } => "ended".to_owned(),
-        Event::Stopped { cut } => format!("ended; {cut} connections were cut"),
+        Event::Draining { connections } => format!("shutting down; {connections} connections are open"),
+        Event::Stopped { cut: 0 } => "stopped".to_owned(),
+        Event::Stopped { cut } => format!("stopped; {cut} connections were cut"),
     }
 }
 
-/// An event for programs.
+/// An event as a JSON object.
 fn as_object(event: &Event) -> Value {
     let mut object = match event {
         Event::Listening { addr } => json!({ "event": "listening", "addr": addr.to_string() }),

@@ -1,4 +1,4 @@
-//! The playground: a page, its style, its scripts, all inside the program. No path is ever looked up on disk.
+//! The playground: a page with its style and scripts, compiled into the program. No path is looked up on disk.
 
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
@@ -10,7 +10,6 @@ pub(crate) struct Asset {
     text: &'static str,
 }
 
-const HTML: &str = "text/html; charset=utf-8";
 const CSS: &str = "text/css; charset=utf-8";
 const JS: &str = "text/javascript; charset=utf-8";
 
@@ -20,9 +19,10 @@ macro_rules! asset {
     };
 }
 
-/// All of them.
-pub(crate) static ALL: &[Asset] = &[
-    asset!("/", HTML, "index.html"),
+static PAGE: Asset = asset!("/", "text/html; charset=utf-8", "index.html");
+
+/// What the page loads.
+pub(crate) static FILES: &[Asset] = &[
     asset!("/assets/page.css", CSS, "page.css"),
     asset!("/assets/app.js", JS, "app.js"),
     asset!("/assets/dom.js", JS, "dom.js"),
@@ -33,9 +33,17 @@ pub(crate) static ALL: &[Asset] = &[
     asset!("/assets/icon.svg", "image/svg+xml", "icon.svg"),
 ];
 
-/// Nothing but what comes from here, and no script in the page itself.
+/// Only files of this server, and no inline script or style.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
     base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// A page to try models
+#[utoipa::path(get, path = "/", security(()), responses(
+    (status = 200, description = "The page", body = String, content_type = "text/html"),
+))]
+pub(crate) async fn page() -> Response {
+    PAGE.response()
+}
 
 impl Asset {
     pub(crate) fn response(&self) -> Response {

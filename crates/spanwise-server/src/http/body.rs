@@ -1,24 +1,46 @@
-//! The body of a request: all of it, in time, and not more than allowed.
+//! Reads the JSON body of a request: all of it, in time, within the limit, and field by field.
 
 use super::App;
-use super::error::Problem;
+use super::error::{Problem, suggestion};
 use axum::body::{Body, HttpBody};
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use serde_path_to_error::Segment;
 use tokio::time::timeout;
 
-/// How much of a body that is too large is still read, so that its sender gets to see the reply.
+/// How much of a body that is too large is still read, so that its sender receives the reply.
 const MAX_WASTE: usize = 32 << 20;
+/// Most characters of what a client sent that an error message repeats.
+const MAX_QUOTED: usize = 40;
 
-/// Reads a body.
-pub(crate) async fn read(app: &App, mut body: Body) -> Result<Bytes, Problem> {
+/// Reads a body as a value of a type.
+pub(crate) async fn read<T: DeserializeOwned>(app: &App, body: Body) -> Result<T, Problem> {
+    let body = bytes(app, body).await?;
+    let text = std::str::from_utf8(&body)
+        .map_err(|error| Problem::BadJson(format!("byte {} is not UTF-8", error.valid_up_to())))?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let value: Value = serde_json::from_str(text).map_err(|error| Problem::BadJson(error.to_string()))?;
+    // Serde would also take the fields of a struct from a list.
+    if !value.is_object() {
+        return Err(Problem::BadField {
+            path: "$".into(),
+            expected: "an object".into(),
+            found: shown(&value),
+        });
+    }
+    serde_path_to_error::deserialize(&value).map_err(|error| restated(&error, &value))
+}
+
+async fn bytes(app: &App, mut body: Body) -> Result<Bytes, Problem> {
     let limit = app.limits.max_body;
     let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
     let mut kept = BytesMut::with_capacity(announced.min(limit));
     let mut seen = 0;
     let reading = async {
         while let Some(frame) = body.frame().await {
-            let Ok(frame) = frame else { return Err(Problem::broken_body()) };
+            let Ok(frame) = frame else { return Err(Problem::BrokenBody) };
             let Ok(data) = frame.into_data() else { continue };
             seen += data.len();
             if seen > MAX_WASTE {
@@ -28,10 +50,46 @@ pub(crate) async fn read(app: &App, mut body: Body) -> Result<Bytes, Problem> {
                 kept.extend_from_slice(&data);
             }
         }
-        if seen > limit { Err(Problem::large_body(limit)) } else { Ok(()) }
+        if seen > limit { Err(Problem::LargeBody(limit)) } else { Ok(()) }
     };
     match timeout(app.body_time, reading).await {
         Ok(read) => read.map(|()| kept.freeze()),
-        Err(_) => Err(Problem::slow_body(app.body_time.as_secs_f64())),
+        Err(_) => Err(Problem::Timeout { part: "body", seconds: app.body_time.as_secs_f64() }),
     }
+}
+
+/// Restates an error of serde: the path of the field, what was expected there, and what was found.
+fn restated(error: &serde_path_to_error::Error<serde_json::Error>, body: &Value) -> Problem {
+    let path = match error.path().to_string().as_str() {
+        "." => "$".to_owned(),
+        path => format!("$.{}", path.chars().take(MAX_QUOTED).collect::<String>().escape_debug()),
+    };
+    let text = error.inner().to_string();
+    let mut names = text.split('`').skip(1).step_by(2);
+    if text.starts_with("unknown field") {
+        let name = names.next().unwrap_or_default();
+        return Problem::UnknownField { path, hint: suggestion(name, names) };
+    }
+    if text.starts_with("missing field") {
+        let expected = format!("a field `{}`", names.next().unwrap_or_default());
+        return Problem::BadField { path, expected, found: "none".to_owned() };
+    }
+    let expected = match text.rsplit_once(", expected ").map_or("another value", |(_, expected)| expected) {
+        "a sequence" => "a list",
+        "a boolean" => "true or false",
+        "a JSON number" => "a whole number from 0",
+        "f64" => "a number",
+        other => other,
+    };
+    let found = error.path().iter().fold(body, |value, segment| match segment {
+        Segment::Seq { index } => &value[*index],
+        Segment::Map { key } => &value[key],
+        _ => value,
+    });
+    Problem::BadField { path, expected: expected.to_owned(), found: shown(found) }
+}
+
+/// The beginning of a value as JSON.
+fn shown(value: &Value) -> String {
+    value.to_string().chars().take(MAX_QUOTED).collect()
 }

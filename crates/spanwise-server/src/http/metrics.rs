@@ -1,13 +1,17 @@
-//! `GET /metrics`: numbers for Prometheus.
+//! `GET /metrics`: metrics for Prometheus.
 
 use super::App;
 use axum::extract::State;
-use axum::http::{HeaderValue, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::{HeaderName, HeaderValue, header};
 use std::sync::Arc;
 
-pub(crate) async fn handle(State(app): State<Arc<App>>) -> Response {
-    let text = app.metrics.text(app.queue.depth(), app.limits.queue);
-    let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
-    ([(header::CONTENT_TYPE, kind)], text).into_response()
+const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// Metrics in the OpenMetrics text format
+#[utoipa::path(get, path = "/metrics", responses(
+    (status = 200, description = "The metrics", body = String, content_type = "application/openmetrics-text"),
+))]
+pub(crate) async fn metrics(State(app): State<Arc<App>>) -> ([(HeaderName, HeaderValue); 1], String) {
+    let text = app.metrics.text(app.queue.depth());
+    ([(header::CONTENT_TYPE, HeaderValue::from_static(OPENMETRICS))], text)
 }

@@ -1,40 +1,42 @@
-//! HTTP: routes, and what is the same for all of them: who may ask, headers, numbers, the log.
+//! The HTTP interface: the routes, and what is the same for all of them: the token, headers, metrics, the log.
 //!
-//! Requests come in; handlers, one per file, make replies of the types in `types.rs`. Engines are only reached through
-//! the queue.
+//! Handlers have a file per route and reach engines only through the queue. [`routes`] registers each handler under the
+//! path in its `#[utoipa::path]`, so that the router and the OpenAPI document cannot differ.
 
 mod assets;
 mod body;
 mod error;
 mod execute;
-mod fields;
 mod health;
 mod metrics;
 mod model;
-mod models;
 mod openapi;
 mod parse;
-mod types;
 
 use crate::event::{Event, Listener};
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::models::{Loaded, Models, Slot};
-use crate::queue::Queue;
-use axum::Router;
+use crate::queue::{Job, Queue, Rejected};
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
-use error::Problem;
+use axum::routing::get;
+use axum::{Extension, Router};
 pub(crate) use error::slow_head;
+use error::{Problem, suggestion};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use subtle::ConstantTimeEq;
 use tokio::sync::watch;
+use utoipa::openapi::OpenApi;
+use utoipa::{Modify, OpenApi as _};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
-/// What handlers work with.
+/// The state that handlers share.
 pub(crate) struct App {
     pub models: Arc<Models>,
     pub queue: Arc<Queue>,
@@ -46,56 +48,59 @@ pub(crate) struct App {
     pub stopping: watch::Receiver<bool>,
 }
 
-/// Who is at the other end.
+/// The address of the client.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Peer(pub SocketAddr);
 
-/// Every route of the interface: method and path. The page has more, below `/assets/`.
-pub const ROUTES: &[(&str, &str)] = &[
-    ("POST", "/v1/parse"),
-    ("POST", "/v1/execute"),
-    ("GET", "/v1/model"),
-    ("GET", "/v1/models"),
-    ("GET", "/healthz"),
-    ("GET", "/readyz"),
-    ("GET", "/metrics"),
-    ("GET", "/openapi.json"),
-    ("GET", "/"),
-];
+/// The routes of the interface with their description; the files of the page are not among them.
+fn routes() -> (Router<Arc<App>>, OpenApi) {
+    let (router, mut document) = OpenApiRouter::with_openapi(openapi::Document::openapi())
+        .routes(routes!(parse::parse))
+        .routes(routes!(execute::execute))
+        .routes(routes!(model::model))
+        .routes(routes!(model::models))
+        .routes(routes!(health::alive))
+        .routes(routes!(health::ready))
+        .routes(routes!(metrics::metrics))
+        .routes(routes!(openapi::document))
+        .routes(routes!(assets::page))
+        .split_for_parts();
+    openapi::Common.modify(&mut document);
+    (router, document)
+}
 
 pub(crate) fn router(app: Arc<App>) -> Router {
-    let mut router = Router::new()
-        .route("/v1/parse", post(parse::handle))
-        .route("/v1/execute", post(execute::handle))
-        .route("/v1/model", get(model::handle))
-        .route("/v1/models", get(models::handle))
-        .route("/healthz", get(health::alive))
-        .route("/readyz", get(health::ready))
-        .route("/metrics", get(metrics::handle))
-        .route("/openapi.json", get(openapi::handle));
-    for asset in assets::ALL {
-        router = router.route(asset.path, get(move || async move { asset.response() }));
+    let (mut router, document) = routes();
+    for asset in assets::FILES {
+        router = router.route(asset.path, get(|| async { asset.response() }));
     }
     router
-        .fallback(|| async { Problem::no_route().into_response() })
-        .method_not_allowed_fallback(|| async { Problem::wrong_method().into_response() })
+        .fallback(|| async { Problem::NoRoute })
+        .method_not_allowed_fallback(|| async { Problem::WrongMethod })
+        .layer(Extension(Arc::new(document)))
         .layer(middleware::from_fn_with_state(Arc::clone(&app), around))
         .with_state(app)
 }
 
-/// Routes that only those who know the token may use.
+/// Whether a path requires the token.
 fn is_guarded(path: &str) -> bool {
     path.starts_with("/v1/") || path == "/metrics"
 }
 
-/// What happens around every handler.
+/// Checks the token, adds headers, counts and logs, for every request.
 async fn around(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let start = Instant::now();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    let route = route(request.extensions().get::<MatchedPath>());
+    let matched = request.extensions().get::<MatchedPath>();
+    // A path that a client made up must not become a label.
+    let route = match matched.map(MatchedPath::as_str) {
+        Some(path) if path.starts_with("/assets/") => "/assets".to_owned(),
+        Some(path) => path.to_owned(),
+        None => "other".to_owned(),
+    };
     let peer = request.extensions().get::<Peer>().map(|peer| peer.0);
-    let mut response = if is_guarded(&path) && !app.is_known(request.headers()) {
-        Problem::wrong_token().into_response()
+    let mut response = if is_guarded(&path) && !app.is_authorized(request.headers()) {
+        Problem::WrongToken.into_response()
     } else {
         next.run(request).await
     };
@@ -115,88 +120,46 @@ async fn around(State(app): State<Arc<App>>, request: Request, next: Next) -> Re
         headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     let (status, took) = (response.status().as_u16(), start.elapsed());
-    app.metrics.request(route, method.as_str(), status, took);
+    app.metrics.request(&route, method.as_str(), status, took);
     if let Some(peer) = peer {
         (app.listener)(Event::Request { peer, method: method.to_string(), path, status, took });
     }
     response
 }
 
-/// The route for the numbers; clients must not make up new ones.
-fn route(matched: Option<&MatchedPath>) -> &'static str {
-    let Some(matched) = matched.map(MatchedPath::as_str) else { return "other" };
-    let known = ROUTES.iter().map(|&(_, path)| path).find(|&path| path == matched);
-    known.unwrap_or("/assets")
-}
-
 impl App {
-    /// Whether a request may use guarded routes.
-    fn is_known(&self, headers: &HeaderMap) -> bool {
+    /// Whether a request has the token, where the server has one.
+    fn is_authorized(&self, headers: &HeaderMap) -> bool {
         let Some(token) = &self.token else { return true };
         let given = headers.get(header::AUTHORIZATION).map(HeaderValue::as_bytes).unwrap_or_default();
-        let given = match given.split_at_checked(7) {
-            Some((scheme, given)) if scheme.eq_ignore_ascii_case(b"bearer ") => given,
-            _ => return false,
-        };
-        // The time this takes must not tell how much of the token was right.
-        let differs = given.iter().zip(token.as_bytes()).fold(0, |differs, (a, b)| differs | (a ^ b));
-        given.len() == token.len() && differs == 0
+        match given.split_at_checked(7) {
+            Some((scheme, given)) if scheme.eq_ignore_ascii_case(b"bearer ") => {
+                given.ct_eq(token.as_bytes()).into()
+            }
+            _ => false,
+        }
     }
 
     /// The model that a request names, or the first.
+    fn slot(&self, name: Option<&str>) -> Result<&Slot, Problem> {
+        self.models.find(name).ok_or_else(|| {
+            let name = name.unwrap_or_default().to_owned();
+            let hint = suggestion(&name, self.models.slots.iter().map(|slot| slot.name.as_str()));
+            Problem::NoModel { name, hint }
+        })
+    }
+
+    /// The same, with the engine that serves now.
     fn model(&self, name: Option<&str>) -> Result<(&Slot, Loaded), Problem> {
-        let names = || self.models.slots.iter().map(|slot| slot.name.as_str());
-        let slot = self.models.find(name).ok_or_else(|| Problem::no_model(name, names()))?;
-        let loaded = slot.current().ok_or_else(Problem::not_ready)?;
-        Ok((slot, loaded))
+        let slot = self.slot(name)?;
+        Ok((slot, slot.current().ok_or(Problem::NotReady)?))
     }
-}
 
-/// A reply as JSON.
-fn json(text: String) -> Response {
-    ([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], text).into_response()
-}
-
-/// The value of a parameter of a query; `Err` for a parameter nobody knows.
-fn parameter(query: Option<&str>, name: &str) -> Result<Option<String>, Problem> {
-    let mut found = None;
-    for pair in query.unwrap_or_default().split('&').filter(|pair| !pair.is_empty()) {
-        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-        if key != name {
-            return Err(Problem::bad_query(key, name));
-        }
-        found = Some(decoded(value).ok_or_else(|| Problem::bad_query_value(name))?);
-    }
-    Ok(found)
-}
-
-/// Takes the percent signs out of a text.
-fn decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        bytes.push(match byte {
-            b'+' => b' ',
-            b'%' => {
-                let digit = |byte: u8| char::from(byte).to_digit(16);
-                let (high, low) = (digit(rest.next()?)?, digit(rest.next()?)?);
-                u8::try_from(high * 16 + low).ok()?
-            }
-            _ => byte,
-        });
-    }
-    String::from_utf8(bytes).ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn percent_signs_are_read_and_broken_ones_refused() {
-        assert_eq!(decoded("a%20b+c%C3%A9").as_deref(), Some("a b cé"));
-        for bad in ["%", "%2", "%zz", "%ff"] {
-            assert_eq!(decoded(bad), None, "{bad}");
-        }
+    /// Puts jobs into the queue: all of them or none.
+    fn submit(&self, jobs: Vec<Job>) -> Result<(), Problem> {
+        self.queue.submit(jobs).map_err(|rejected| match rejected {
+            Rejected::Full => Problem::Full(self.limits.queue),
+            Rejected::Closed => Problem::Stopping,
+        })
     }
 }

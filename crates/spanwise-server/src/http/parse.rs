@@ -1,80 +1,129 @@
-//! `POST /v1/parse`: utterances to programs and answers.
+//! `POST /v1/parse`: turns utterances into programs and answers.
 
 use super::error::Problem;
-use super::fields::Fields;
-use super::{App, body, types};
-use crate::engine::{Ask, Reading};
+use super::openapi::EngineProblems;
+use super::{App, body};
+use crate::engine::Ask;
+use crate::limits::Limits;
 use crate::models::Loaded;
-use crate::queue::{Job, Rejected, Work};
+use crate::queue::{Job, Work};
+use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
-use axum::response::Response;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Number, Value};
 use spanwise_core::Utterance;
+use spanwise_reading::Reading;
 use std::sync::Arc;
 use tokio::sync::oneshot;
+use utoipa::ToSchema;
 
-const FIELDS: &[&str] = &["utterance", "utterances", "model", "k", "abstain_below", "context", "chart"];
-
-/// What was asked for.
-struct Asked {
-    asks: Vec<(Ask, usize)>,
-    /// Whether the reply is one object or a list.
-    is_single: bool,
+/// Utterances to parse: exactly one of `utterance` and `utterances` is there.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ParseRequest {
+    /// One text; the reply is one reading.
+    utterance: Option<String>,
+    /// Several texts; the reply has `results` in their order.
+    utterances: Option<Vec<String>>,
+    /// The name of a model; without it, the first.
     model: Option<String>,
+    /// The maximum number of alternatives.
+    #[serde(default, deserialize_with = "whole")]
+    #[schema(maximum = 100)]
+    k: Option<usize>,
+    /// A program that is less probable than this is withheld and not evaluated.
+    #[schema(minimum = 0, maximum = 1)]
+    abstain_below: Option<f64>,
+    /// What programs are evaluated in, such as a CLEVR scene.
+    context: Option<Value>,
+    /// Whether the reply has the posterior probability of every span.
+    chart: Option<bool>,
 }
 
-pub(crate) async fn handle(State(app): State<Arc<App>>, body: Body) -> Result<Response, Problem> {
-    let body = body::read(&app, body).await?;
-    let asked = read(&app, &body)?;
-    let (slot, loaded) = app.model(asked.model.as_deref())?;
-    let asks: Vec<Ask> = asked.asks.iter().map(|(ask, _)| ask.clone()).collect();
-    let readings = readings(&app, &loaded, asked.asks).await?;
-    let found = readings.iter().filter(|reading| reading.found.is_ok()).count() as u64;
-    app.metrics.utterances(&slot.name, "found", found);
-    app.metrics.utterances(&slot.name, "nothing", readings.len() as u64 - found);
-    let mut replies = asks.iter().zip(readings).map(|(ask, reading)| types::reading(ask, reading));
-    Ok(super::json(match replies.next() {
-        Some(only) if asked.is_single => only,
-        first => types::results(first.into_iter().chain(replies)),
+/// A whole number. `serde_json` keeps the digits of numbers and reports no expectation where they do not fit.
+fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<usize>, D::Error> {
+    let wrong = || D::Error::custom("invalid value, expected a whole number from 0");
+    let whole = |number: Number| number.as_u64().and_then(|n| usize::try_from(n).ok()).ok_or_else(wrong);
+    Option::<Number>::deserialize(deserializer)?.map(whole).transpose()
+}
+
+/// A reading for `utterance`, a list of them for `utterances`.
+#[derive(Serialize, ToSchema)]
+#[serde(untagged)]
+pub(crate) enum ParseReply {
+    One(Box<Reading>),
+    Many {
+        /// The readings, in the order of the utterances.
+        results: Vec<Reading>,
+    },
+}
+
+/// Turn one utterance, or many, into programs
+#[utoipa::path(post, path = "/v1/parse", request_body = ParseRequest, responses(
+    (status = 200, description = "A reading for `utterance`, a list of them for `utterances`", body = ParseReply),
+    EngineProblems,
+))]
+pub(crate) async fn parse(State(app): State<Arc<App>>, body: Body) -> Result<Json<ParseReply>, Problem> {
+    let request: ParseRequest = body::read(&app, body).await?;
+    let (is_single, model) = (request.utterance.is_some(), request.model.clone());
+    let asks = request.asks(&app.limits)?;
+    let (slot, loaded) = app.model(model.as_deref())?;
+    let mut results = readings(&app, &loaded, asks).await?;
+    // A program that was withheld was found.
+    let is_found = |reading: &&Reading| reading.program.is_some() || reading.guess.is_some();
+    let n_found = results.iter().filter(is_found).count();
+    app.metrics.utterances(&slot.name, "found", n_found);
+    app.metrics.utterances(&slot.name, "nothing", results.len() - n_found);
+    Ok(Json(match results.pop() {
+        Some(only) if is_single => ParseReply::One(Box::new(only)),
+        last => {
+            results.extend(last);
+            ParseReply::Many { results }
+        }
     }))
 }
 
-fn read(app: &App, body: &[u8]) -> Result<Asked, Problem> {
-    let mut fields = Fields::read(body, FIELDS)?;
-    if fields.has("utterance") == fields.has("utterances") {
-        let found = if fields.has("utterance") { "both" } else { "neither" };
-        return Err(Problem::bad_field("$", "a field `utterance` or a field `utterances`", found));
-    }
-    let model = fields.text("model")?;
-    let (k, chart) = (fields.count("k")?, fields.flag("chart")?);
-    let abstain_below = fields.share("abstain_below")?;
-    let single = fields.text("utterance")?;
-    let is_single = single.is_some();
-    let texts = match single {
-        Some(text) => vec![text],
-        None => fields.texts("utterances")?.unwrap_or_default(),
-    };
-    let limits = &app.limits;
-    if k > limits.max_k {
-        return Err(Problem::too_much("$.k", k, "other programs", limits.max_k, ""));
-    }
-    // More than the queue holds could never be taken.
-    let most = limits.max_utterances.min(limits.queue);
-    if texts.len() > most {
-        let path = "$.utterances";
-        return Err(Problem::too_much(path, texts.len(), "utterances", most, "--max-utterances and --queue"));
-    }
-    let context = fields.take("context").map(Arc::new);
-    let ask = |(at, utterance): (usize, String)| {
-        let n_words = Utterance::new(utterance.as_str()).len();
-        if n_words > limits.max_words {
-            let path = if is_single { "$.utterance".to_owned() } else { format!("$.utterances[{at}]") };
-            return Err(Problem::too_much(&path, n_words, "words", limits.max_words, "--max-words"));
+impl ParseRequest {
+    /// The utterances, each with its options and its number of words.
+    fn asks(self, limits: &Limits) -> Result<Vec<(Ask, usize)>, Problem> {
+        let wrong = |path: &str, expected: &str, found: String| Problem::BadField {
+            path: path.to_owned(),
+            expected: expected.to_owned(),
+            found,
+        };
+        let too_much = |path: String, found, what, limit, hint| {
+            if found > limit { Err(Problem::TooMuch { path, found, what, limit, hint }) } else { Ok(()) }
+        };
+        let is_single = self.utterance.is_some();
+        let texts = match (self.utterance, self.utterances) {
+            (Some(text), None) => vec![text],
+            (None, Some(texts)) => texts,
+            (one, _) => {
+                let found = if one.is_some() { "both" } else { "neither" };
+                return Err(wrong("$", "a field `utterance` or a field `utterances`", found.to_owned()));
+            }
+        };
+        let (k, chart, abstain_below) =
+            (self.k.unwrap_or(0), self.chart.unwrap_or(false), self.abstain_below);
+        if let Some(share) = abstain_below.filter(|share| !(0.0..=1.0).contains(share)) {
+            return Err(wrong("$.abstain_below", "a number from 0 to 1", share.to_string()));
         }
-        Ok((Ask { utterance, k, chart, abstain_below, context: context.clone() }, n_words))
-    };
-    let asks = texts.into_iter().enumerate().map(ask).collect::<Result<_, _>>()?;
-    Ok(Asked { asks, is_single, model })
+        too_much("$.k".to_owned(), k, "alternatives", limits.max_k, "request fewer")?;
+        // More than the queue holds could never be accepted.
+        let most = limits.max_utterances.min(limits.queue);
+        let hint = "send fewer, or raise --max-utterances and --queue";
+        too_much("$.utterances".to_owned(), texts.len(), "utterances", most, hint)?;
+        let context = self.context.map(Arc::new);
+        let ask = |(at, utterance): (usize, String)| {
+            let n_words = Utterance::new(utterance.as_str()).len();
+            let path = if is_single { "$.utterance".to_owned() } else { format!("$.utterances[{at}]") };
+            too_much(path, n_words, "words", limits.max_words, "send fewer, or raise --max-words")?;
+            Ok((Ask { utterance, k, chart, abstain_below, context: context.clone() }, n_words))
+        };
+        texts.into_iter().enumerate().map(ask).collect()
+    }
 }
 
 /// Sends utterances to the engine and waits for all of them.
@@ -85,19 +134,11 @@ async fn readings(app: &App, loaded: &Loaded, asks: Vec<(Ask, usize)>) -> Result
         jobs.push(Job { engine: Arc::clone(&loaded.engine), work: Work::Parse { ask, n_words, reply } });
         waiting.push(receiver);
     }
-    submit(app, jobs)?;
+    app.submit(jobs)?;
     let mut readings = Vec::with_capacity(waiting.len());
     for receiver in waiting {
-        let reading = receiver.await.map_err(|_| Problem::stopping())?;
-        readings.push(reading.map_err(|_| Problem::broken())?);
+        let reading = receiver.await.map_err(|_| Problem::Stopping)?;
+        readings.push(reading.map_err(|_| Problem::EngineFailed)?);
     }
     Ok(readings)
-}
-
-/// Puts jobs into the queue, or says why not.
-pub(crate) fn submit(app: &App, jobs: Vec<Job>) -> Result<(), Problem> {
-    app.queue.submit(jobs).map_err(|rejected| match rejected {
-        Rejected::Full => Problem::full(app.limits.queue),
-        Rejected::Closed => Problem::stopping(),
-    })
 }

@@ -1,5 +1,5 @@
-// The page: what is typed goes to /v1/parse, and what comes back is shown. The utterance and the model live in the
-// fragment of the address, so that a link brings both back.
+// The page: sends the utterance to /v1/parse and shows the reading in the reply. The utterance and the model are in the
+// fragment of the address, so that a link restores both.
 
 import { $, el, percent } from "./dom.js";
 import { drawTree } from "./tree.js";
@@ -26,13 +26,13 @@ async function call(path, body) {
   const reply = await response.json().catch(() => ({}));
   if (response.status === 401) $("token-form").hidden = false;
   if (!response.ok) {
-    const { message = `the server said ${response.status}`, hint = "" } = reply.error || {};
+    const { message = `the server replied with status ${response.status}`, hint = "" } = reply.error || {};
     throw new Error(hint ? `${message} — ${hint}` : message);
   }
   return reply;
 }
 
-const say = (text) => ($("status").textContent = text);
+const setStatus = (text) => ($("status").textContent = text);
 
 // ---- models
 
@@ -50,11 +50,11 @@ function chooseModel(name) {
   $("about").textContent = about || "";
   $("examples").replaceChildren(...(examples || []).map((text) => el("button", { type: "button", onclick: () => ask(text) }, text)));
   const dev = metrics?.dev?.dev_denotation ?? metrics?.dev?.dev_exact_match;
-  $("foot").textContent = [`${chosen}: ${encoder || "not loaded yet"}`, typeof dev === "number" && `${dev.toFixed(1)} % right on its dev set`].filter(Boolean).join(" · ");
-  say(problem ? `The newest files of this model do not load; an older one serves. ${problem}` : "");
-  const seen = executor === "clevr";
-  $("scene-card").hidden = !seen;
-  if (seen && !state.scene) useScene(SAMPLES[0][1]);
+  $("foot").textContent = [`${chosen}: ${encoder || "not loaded yet"}`, typeof dev === "number" && `${dev.toFixed(1)} % correct on its development set`].filter(Boolean).join(" · ");
+  setStatus(problem ? `The newest files of this model do not load; an older version serves. ${problem}` : "");
+  const hasScene = executor === "clevr";
+  $("scene-card").hidden = !hasScene;
+  if (hasScene && !state.scene) useScene(SAMPLES[0][1]);
 }
 
 // ---- the scene
@@ -99,7 +99,7 @@ function setUpScene() {
   });
 }
 
-// ---- asking
+// ---- requests for parses
 
 function ask(text) {
   $("utterance").value = text;
@@ -116,7 +116,7 @@ async function submit() {
   const number = ++state.asked;
   remember(utterance);
   if (!utterance) {
-    say("");
+    setStatus("");
     $("result").hidden = $("nothing").hidden = true;
     return;
   }
@@ -125,12 +125,12 @@ async function submit() {
     const body = { utterance, model: state.model?.name, k: OTHERS, chart: true };
     if (state.model?.executor === "clevr" && state.scene) body.context = state.scene;
     const reply = await call("/v1/parse", body);
-    // A later question may have been answered already.
+    // A later request may have been answered already.
     if (number !== state.asked) return;
-    say("");
+    setStatus("");
     show(reply);
   } catch (problem) {
-    if (number === state.asked) say(problem.message);
+    if (number === state.asked) setStatus(problem.message);
   } finally {
     if (number === state.asked) $("result").classList.remove("stale");
   }
@@ -153,57 +153,52 @@ function show(reply) {
   if (!found) return showNothing(reply);
   const badge = $("probability");
   badge.textContent = percent(reply.probability);
-  badge.title = "Probability of the program among all programs";
+  badge.title = "Calibrated probability that the program is right";
   badge.classList.toggle("low", reply.probability < 0.5);
   $("answer").replaceChildren(...answer(reply));
   const way = state.model?.executor === "scan" ? drawPath(reply.denotation) : null;
   $("path").replaceChildren(...[way].filter(Boolean));
   $("program").replaceChildren(...colored(reply.lines.trimEnd()));
-  $("tree").replaceChildren(drawTree(reply, tellNode));
-  tellNode(null);
-  $("heat").replaceChildren(reply.chart?.length ? drawHeat(reply, tellCell) : el("p", { class: "soft" }, "This model's search has no probabilities of spans."));
-  tellCell(null);
+  $("tree").replaceChildren(drawTree(reply, showNode));
+  showNode(null);
+  $("heat").replaceChildren(reply.chart?.length ? drawHeat(reply, showCell) : el("p", { class: "soft" }, "This model's search has no posterior probabilities of spans."));
+  showCell(null);
   $("others").replaceChildren(...others(reply));
   $("tokens").replaceChildren(...reply.tokens.map(word));
 }
 
-function answer({ denotation, error, note }) {
+function answer({ answer, denotation, error, note }) {
   if (error) return [el("span", { class: "bad" }, error)];
-  if (denotation === null) return [el("span", { class: "soft" }, "Programs of this domain are not evaluated.")];
+  if (answer === null) return [el("span", { class: "soft" }, "Programs of this domain are not evaluated.")];
   const steps = state.model?.executor === "scan" ? listSteps(denotation) : null;
-  if (steps) return [steps];
-  const parts = [];
-  const list = /^\[(.*)\]$/s.exec(denotation);
-  if (list) {
-    const items = split(list[1]);
-    parts.push(...items.slice(0, MOST_ITEMS).map((item) => el("span", { class: "item", title: item }, plain(item))));
-    if (items.length > MOST_ITEMS) parts.push(el("span", { class: "more" }, `and ${items.length - MOST_ITEMS} more`));
-    if (!items.length) parts.push(el("span", { class: "soft" }, "nothing"));
-  } else {
-    parts.push(el("span", { class: "plain" }, denotation === "" ? "(empty)" : denotation));
-  }
-  if (note) parts.push(el("span", { class: "note" }, note));
-  return parts;
+  return [...(steps ? [steps] : value(answer)), ...(note ? [el("span", { class: "note" }, note)] : [])];
 }
 
-// The items of a list: commas inside parentheses and quotes do not count.
-function split(text) {
-  const items = [];
-  let depth = 0, quoted = false, item = "";
-  for (const ch of text) {
-    if (ch === "'") quoted = !quoted;
-    if (!quoted) depth += ch === "(" ? 1 : ch === ")" ? -1 : 0;
-    if (ch === "," && depth === 0 && !quoted) {
-      items.push(item.trim());
-      item = "";
-    } else item += ch;
+// A typed answer as elements: a list as items, a table as rows, anything else as text.
+function value(answer) {
+  if (Array.isArray(answer)) {
+    if (!answer.length) return [el("span", { class: "soft" }, "nothing")];
+    return limited(answer, (item) => el("span", { class: "item" }, plain(item)), (n) => el("span", { class: "more" }, `and ${n} more`));
   }
-  if (item.trim()) items.push(item.trim());
-  return items;
+  if (answer === null || typeof answer !== "object") return [el("span", { class: "plain" }, plain(answer))];
+  const row = (cells) => el("tr", {}, cells.map((cell) => el("td", {}, plain(cell))));
+  const more = (n) => el("tr", {}, el("td", { colspan: answer.columns.length }, `and ${n} more`));
+  return [el("table", { class: "table" },
+    el("thead", {}, el("tr", {}, answer.columns.map((name) => el("th", { scope: "col" }, name)))),
+    el("tbody", {}, limited(answer.rows, row, more)))];
 }
 
-// `stateid(texas)` reads better as `texas`; `cityid(austin,tx)` as `austin, tx`.
-const plain = (item) => (/^\w+\((.+)\)$/.exec(item)?.[1] ?? item).replaceAll("'", "").replace(/,\s*_$/, "").replace(/,\s*/g, ", ");
+function limited(items, show, more) {
+  const shown = items.slice(0, MOST_ITEMS).map(show);
+  return items.length > MOST_ITEMS ? [...shown, more(items.length - MOST_ITEMS)] : shown;
+}
+
+// A typed answer on one line.
+function plain(answer) {
+  if (Array.isArray(answer)) return answer.map(plain).join(", ");
+  if (answer !== null && typeof answer === "object") return answer.rows.map(plain).join("; ");
+  return { true: "yes", false: "no", null: "", "": "(empty)" }[answer] ?? String(answer);
+}
 
 function colored(text) {
   return text.split(/('[^']*'|[\w?]+(?=\()|[(),])/).filter(Boolean).map((part) => {
@@ -212,22 +207,22 @@ function colored(text) {
   });
 }
 
-function tellNode(node) {
-  if (!node) return $("detail").replaceChildren(el("span", {}, "Point at a node, or walk the tree with Tab and the arrow keys."));
+function showNode(node) {
+  if (!node) return $("detail").replaceChildren(el("span", {}, "Point at a node, or move through the tree with Tab and the arrow keys."));
   const share = node.probability === null ? [] : [" · ", percent(node.probability)];
   $("detail").replaceChildren(el("b", {}, node.name), node.type ? ` · ${node.type}` : "", ...share, " · ", el("code", {}, node.program || ""), ` · “${node.words}”`);
 }
 
-function tellCell(cell) {
+function showCell(cell) {
   if (!cell) return $("heat-detail").replaceChildren(el("span", {}, "Rows are first words, columns last words; ringed spans are in the tree."));
-  const parts = cell.parts.map(({ constant, probability }) => `${constant ?? "joined parts"} ${percent(probability)}`);
+  const parts = cell.parts.map(({ constant, probability }) => `${constant ?? "join"} ${percent(probability)}`);
   $("heat-detail").replaceChildren(el("b", {}, `“${cell.text}”`), ` · ${parts.join(" · ")}`);
 }
 
 function others(reply) {
-  if (!reply.alternatives.length) return [el("li", { class: "soft" }, "No other program fits these words.")];
+  if (!reply.alternatives.length) return [el("li", { class: "soft" }, "There is no other program for this utterance.")];
   return reply.alternatives.map((other) => {
-    const open = el("div", { class: "open", hidden: "" }, other.denotation === null ? "It has no value here." : el("span", {}, "Its answer: ", el("b", {}, other.denotation || "(empty)")));
+    const open = el("div", { class: "open", hidden: "" }, other.answer === null ? "It has no value." : el("span", {}, "Its answer: ", el("b", {}, plain(other.answer))));
     const bar = el("b");
     bar.style.width = `${Math.max(1.5, other.probability * 100)}%`;
     const button = el("button", { type: "button", "aria-expanded": "false", onclick: () => {
@@ -239,17 +234,17 @@ function others(reply) {
 }
 
 function word(token) {
-  const said = token.constant !== null;
-  const text = said ? `${token.constant} ${percent(token.probability)}` : token.probability === null ? "" : `no meaning ${percent(token.probability)}`;
-  return el("span", { class: said ? "w said" : "w", title: token.in_lexicon ? "in the lexicon" : "not in the lexicon" }, token.text, el("small", {}, text));
+  const isAligned = token.constant !== null;
+  const text = isAligned ? `${token.constant} ${percent(token.probability)}` : token.probability === null ? "" : `null ${percent(token.probability)}`;
+  return el("span", { class: isAligned ? "w aligned" : "w", title: token.in_lexicon ? "in the lexicon" : "not in the lexicon" }, token.text, el("small", {}, text));
 }
 
 function showNothing(reply) {
   $("reason").textContent = `${reply.reason[0].toUpperCase()}${reply.reason.slice(1)}.`;
-  const strange = reply.tokens.filter((token) => !token.in_lexicon);
+  const unknown = reply.tokens.filter((token) => !token.in_lexicon);
   $("unknown").replaceChildren(
-    el("p", { class: "soft" }, strange.length ? "Dashed words are not in the lexicon of the domain:" : "Every word is in the lexicon of the domain:"),
-    el("div", { class: "words" }, reply.tokens.map((token) => el("span", { class: token.in_lexicon ? "w" : "w strange" }, token.text))));
+    el("p", { class: "soft" }, unknown.length ? "Dashed words are not in the lexicon of the domain:" : "Every word is in the lexicon of the domain:"),
+    el("div", { class: "words" }, reply.tokens.map((token) => el("span", { class: token.in_lexicon ? "w" : "w unknown" }, token.text))));
 }
 
 // ---- setting up
@@ -288,7 +283,7 @@ async function start() {
     await loadModels();
     fromAddress();
   } catch (problem) {
-    say(problem.message);
+    setStatus(problem.message);
   }
 }
 

@@ -1,4 +1,4 @@
-// Small helpers: elements, SVG elements, probabilities as text. Knows nothing of the page.
+// Helpers for elements, SVG elements and probabilities as text.
 
 const SVG = "http://www.w3.org/2000/svg";
 

@@ -1,11 +1,11 @@
-// The chart as a heat map: a row for where a span starts, a column for where it ends. In: a reply with `chart`. Out: an
-// element. Cells in the tree have a ring.
+// Draws the chart of a reading as a heat map: a row for the first word of a span, a column for its last. Spans in the tree
+// have a ring.
 
 import { svg, percent, textWidth } from "./dom.js";
 
 const FONT = "12px system-ui, sans-serif";
 
-// The most probable meaning of each span, and how probable it is that it means anything.
+// The constants and joins of each span with their posterior probabilities, and the sum of those.
 function cells(reply) {
   const found = new Map();
   for (const { span, constant, probability } of reply.chart) {
@@ -30,7 +30,7 @@ function inTree(tree) {
   return spans;
 }
 
-export function drawHeat(reply, tell) {
+export function drawHeat(reply, onCell) {
   const words = reply.tokens.map((token) => (token.text.length > 12 ? `${token.text.slice(0, 11)}…` : token.text));
   const n = words.length;
   const size = Math.max(13, Math.min(30, Math.floor(380 / n)));
@@ -49,11 +49,11 @@ export function drawHeat(reply, tell) {
     const [start, end] = cell.span;
     const x = side + (end - 1) * size, y = up + start * size;
     const text = reply.tokens.slice(start, end).map((token) => token.text).join(" ");
-    const show = () => tell({ text, sum: Math.min(1, cell.sum), parts: cell.parts.slice(0, 3) });
+    const show = () => onCell({ text, sum: Math.min(1, cell.sum), parts: cell.parts.slice(0, 3) });
     picture.append(svg("rect", {
       class: "cell", x, y, width: size, height: size, rx: 3, tabindex: cell.sum > 0.02 ? "0" : null, "fill-opacity": Math.max(0.04, Math.min(1, cell.sum)).toFixed(3),
       role: "img", "aria-label": `${text}: ${percent(Math.min(1, cell.sum))}`,
-      onmouseenter: show, onfocus: show, onmouseleave: () => tell(null), onblur: () => tell(null),
+      onmouseenter: show, onfocus: show, onmouseleave: () => onCell(null), onblur: () => onCell(null),
     }));
     if (ringed.has(cell.span.join("-"))) {
       picture.append(svg("rect", { class: "ring", x: x + 3, y: y + 3, width: size - 6, height: size - 6, rx: 2 }));

@@ -1,5 +1,5 @@
-// A sequence of SCAN actions as steps and as a way on a grid. Facing up at the start; every action that is no turn makes
-// one step forward. In: the text of an answer. Out: an element.
+// Draws a sequence of SCAN actions as a list of steps and as a path on a grid. It starts facing up; walking, running and
+// jumping move one step forward.
 
 import { el, svg } from "./dom.js";
 
@@ -18,7 +18,7 @@ function way(list) {
     if (action === "I_TURN_LEFT") [dx, dy] = [dy, -dx];
     else if (action === "I_TURN_RIGHT") [dx, dy] = [-dy, dx];
     else {
-      // Looking is done on the spot.
+      // Looking does not move.
       if (action !== "I_LOOK") {
         [x, y] = [x + dx, y + dy];
         points.push([x, y]);
@@ -53,7 +53,7 @@ export function listSteps(text) {
   const list = actions(text);
   if (!list) return null;
   const word = { I_TURN_LEFT: "↰ left", I_TURN_RIGHT: "↱ right" };
-  // Runs of one action are told once.
+  // Repetitions of one action are listed once.
   const runs = [];
   for (const action of list) {
     const last = runs[runs.length - 1];

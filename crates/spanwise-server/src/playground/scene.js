@@ -1,5 +1,5 @@
-// CLEVR scenes: samples, checking, and a picture. In: a scene as its JSON. Out: an element. Positions follow the
-// coordinates where the scene has them, and the ranks of the compact text otherwise.
+// Checks and draws CLEVR scenes, and has some samples. Positions follow the coordinates where the scene has them, and the
+// ranks of the compact text otherwise.
 
 import { svg } from "./dom.js";
 
@@ -24,7 +24,7 @@ export const SAMPLES = [
     thing("small", "yellow", "metal", "cube", 1.9, -0.9))],
 ];
 
-// The objects of a scene with a place each, or what is wrong with it.
+// The objects of a scene with their positions; throws what is wrong with it.
 export function readScene(value) {
   if (typeof value === "string") return compact(value);
   if (!value || typeof value !== "object" || !Array.isArray(value.objects)) throw new Error("expected an object with a list `objects`, or a text");

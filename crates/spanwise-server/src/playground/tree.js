@@ -1,5 +1,5 @@
-// The span tree as SVG: words in a row, constants above them, joins above those. In: a reply of /v1/parse. Out: an
-// element. Hovering or focusing a node tells about it; arrow keys walk the tree.
+// Draws the span tree of a reading as SVG: words in a row, constants above them, joins above those. Hovering or focusing a
+// node shows its details; arrow keys move through the tree.
 
 import { svg, percent, textWidth } from "./dom.js";
 
@@ -20,7 +20,7 @@ function flatten(tree) {
   return nodes;
 }
 
-// A join of a part with words that mean nothing says no more than the part: it is not drawn.
+// A join of one part with null words is the same as the part: it is not drawn.
 function simplify(nodes) {
   const parts = (node) => node.children.filter((child) => nodes[child].category !== "null");
   const skip = new Set();
@@ -71,18 +71,18 @@ function place(drawn, root, tokens) {
     const end = node ? node.span[1] : at + 1;
     const sizes = tokens.slice(at, end).map((token) => textWidth(token.text, FONTS.word));
     const own = sizes.reduce((sum, size) => sum + size, 0) + 9 * (sizes.length - 1);
-    const room = Math.max(own, node ? node.width : 0);
-    let left = x + (room - own) / 2;
-    if (node) Object.assign(node, { x: x + room / 2, left, right: left + own });
+    const space = Math.max(own, node ? node.width : 0);
+    let left = x + (space - own) / 2;
+    if (node) Object.assign(node, { x: x + space / 2, left, right: left + own });
     for (const size of sizes) {
-      words.push({ x: left + size / 2, said: Boolean(node) });
+      words.push({ x: left + size / 2, aligned: Boolean(node) });
       left += size + 9;
     }
-    x += room + (node ? GAP : 10);
+    x += space + (node ? GAP : 10);
     at = end;
   }
   const width = x - GAP + MARGIN;
-  // Parents stand over the middle of their parts, and no two labels of one level touch.
+  // Parents are centered over their parts, and no two labels of one level touch.
   const levels = [];
   for (const at of order) {
     const node = drawn.get(at);
@@ -105,15 +105,16 @@ function place(drawn, root, tokens) {
   return { words, width: right - left, left, levels: levels.length };
 }
 
-// How probable a node is: constants know it from their words, joins from the chart, the root from the program.
+// The probability of a node: that of the tree where it has one, else of the program, the alignment or the chart.
 function probability(reply, node, isRoot) {
+  if (typeof node.probability === "number") return node.probability;
   if (isRoot) return reply.probability;
   if (node.category === "constant") return reply.tokens[node.span[0]]?.probability ?? null;
   const found = (reply.chart || []).find((cell) => cell.constant === null && cell.span[0] === node.span[0] && cell.span[1] === node.span[1]);
   return found ? found.probability : null;
 }
 
-export function drawTree(reply, tell) {
+export function drawTree(reply, onNode) {
   const { drawn, root } = simplify(flatten(reply.tree));
   const { words, width, left, levels } = place(drawn, root, reply.tokens);
   const height = levels * LEVEL + WORDS + MARGIN;
@@ -134,11 +135,11 @@ export function drawTree(reply, tell) {
     }
     const share = probability(reply, node, at === root);
     const kind = typeLine(node);
-    const show = () => tell({ name: label(node), words: node.words, type: node.type, program: node.program, probability: share });
+    const show = () => onNode({ name: label(node), words: node.words, type: node.type, program: node.program, probability: share });
     const text = [label(node), node.type && `type ${node.type}`, node.program, share !== null && percent(share)].filter(Boolean).join(", ");
     const group = svg("g", {
       class: `node ${node.category}`, tabindex: at === root ? "0" : "-1", role: "button", "aria-label": text,
-      onmouseenter: show, onfocus: show, onclick: show, onmouseleave: () => tell(null), onblur: () => tell(null),
+      onmouseenter: show, onfocus: show, onclick: show, onmouseleave: () => onNode(null), onblur: () => onNode(null),
       onkeydown: (event) => walk(event, at),
     },
       svg("rect", { x: node.x - node.width / 2, y: top(node), width: node.width, height: LABEL, rx: 9 }),
@@ -148,7 +149,7 @@ export function drawTree(reply, tell) {
     labels.append(group);
   }
   reply.tokens.forEach((token, at) => {
-    labels.append(svg("text", { class: words[at].said ? "word" : "word null", x: words[at].x, y: base }, token.text));
+    labels.append(svg("text", { class: words[at].aligned ? "word" : "word null", x: words[at].x, y: base }, token.text));
   });
   const parents = new Map();
   for (const [at, node] of drawn) node.children.forEach((child) => parents.set(child, at));

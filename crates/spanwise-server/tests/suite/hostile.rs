@@ -8,11 +8,11 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 fn works(server: &Running) {
-    assert_eq!(server.post("/v1/parse", &json!({ "utterance": "still here" })).status, 200);
+    assert_eq!(server.post("/v1/parse", &json!({ "utterance": "still works" })).status, 200);
 }
 
 #[test]
-fn ten_megabytes_are_too_much_and_the_sender_is_told() {
+fn ten_megabytes_are_too_much_and_the_sender_gets_a_reply() {
     let server = serve(config(), || Fake::new("say"));
     let body = format!("{{\"utterance\": \"{}\"}}", "x".repeat(10 << 20));
     let reply = server.post_bytes("/v1/parse", body.as_bytes());
@@ -42,11 +42,11 @@ fn five_thousand_words_are_too_many_and_so_are_many_utterances() {
     let server = serve(config(), || Fake::new("say"));
     let reply = server.post("/v1/parse", &json!({ "utterances": ["short", "word ".repeat(5000)] }));
     assert_eq!((reply.status, reply.code()), (422, "too_large".to_owned()));
-    assert_eq!(reply.message(), "$.utterances[1]: 5000 words, the most is 200");
+    assert_eq!(reply.message(), "$.utterances[1]: 5000 words, the maximum is 200");
     let reply = server.post("/v1/parse", &json!({ "utterances": vec!["a"; 257] }));
     assert_eq!(
         (reply.status, reply.message().as_str()),
-        (422, "$.utterances: 257 utterances, the most is 256")
+        (422, "$.utterances: 257 utterances, the maximum is 256")
     );
     let reply = server.post("/v1/parse", &json!({ "utterance": "a", "k": 101 }));
     assert_eq!(reply.status, 422);
@@ -54,7 +54,7 @@ fn five_thousand_words_are_too_many_and_so_are_many_utterances() {
 }
 
 #[test]
-fn what_is_not_json_is_told_where_it_breaks() {
+fn a_body_that_is_not_json_is_refused_with_the_position_of_the_error() {
     let server = serve(config(), || Fake::new("say"));
     for (body, part) in [
         (&b"{\"utterance\": \"\xff\xfe\"}"[..], "byte 15 is not UTF-8"),
@@ -71,7 +71,7 @@ fn what_is_not_json_is_told_where_it_breaks() {
 }
 
 #[test]
-fn a_body_that_does_not_come_is_given_up() {
+fn a_body_that_does_not_arrive_is_refused() {
     let mut config = config();
     config.times.body = Duration::from_millis(200);
     let server = serve(config, || Fake::new("say"));
@@ -86,7 +86,7 @@ fn a_body_that_does_not_come_is_given_up() {
 }
 
 #[test]
-fn a_head_that_does_not_come_is_given_up() {
+fn a_head_that_does_not_arrive_is_refused() {
     let mut config = config();
     config.times.head = Duration::from_millis(200);
     let server = serve(config, || Fake::new("say"));
@@ -97,7 +97,7 @@ fn a_head_that_does_not_come_is_given_up() {
         let reply = client.read().map(|reply| (reply.status, reply.code()));
         assert_eq!(reply, (!start.is_empty()).then(|| (408, "timeout".to_owned())), "{start:?}");
         assert!(client.read().is_none(), "the connection ends");
-        assert!(begun.elapsed() < Duration::from_secs(10), "{start:?} was waited for");
+        assert!(begun.elapsed() < Duration::from_secs(10), "{start:?} took too long");
     }
     works(&server);
 }
@@ -110,7 +110,7 @@ fn a_client_that_does_not_read_is_cut() {
     config.times.head = Duration::from_secs(600);
     config.limits.max_body = 8 << 20;
     let server = serve(config, || Fake::new("say"));
-    // A reply says every word several times: more than sockets hold, and never read.
+    // A reply repeats every word several times: more than sockets hold, and never read.
     let body = json!({ "utterance": "x".repeat(1 << 20) }).to_string();
     let mut client = Client::new(server.addr);
     client.write("POST", "/v1/parse", &[], body.as_bytes()).unwrap();
@@ -121,7 +121,7 @@ fn a_client_that_does_not_read_is_cut() {
 }
 
 #[test]
-fn only_those_who_know_the_token_may_ask() {
+fn only_clients_with_the_token_are_served() {
     let mut config = config();
     config.token = Some("secret".to_owned());
     let server = serve(config, || Fake::new("say"));
@@ -146,7 +146,7 @@ fn only_those_who_know_the_token_may_ask() {
 }
 
 #[test]
-fn paths_lead_nowhere_but_to_what_is_inside() {
+fn paths_reach_only_files_inside_the_program() {
     let server = serve(config(), || Fake::new("say"));
     for path in [
         "/assets/../../../etc/passwd",
@@ -165,7 +165,7 @@ fn paths_lead_nowhere_but_to_what_is_inside() {
 }
 
 #[test]
-fn a_head_that_is_no_http_or_too_large_does_no_harm() {
+fn a_head_that_is_not_http_or_too_large_is_harmless() {
     let server = serve(config(), || Fake::new("say"));
     let large = format!("GET / HTTP/1.1\r\nHost: t\r\nX-Large: {}\r\n\r\n", "x".repeat(200_000));
     for head in ["\u{1}\u{2}\u{3}\r\n\r\n", "GET\r\n\r\n", large.as_str()] {

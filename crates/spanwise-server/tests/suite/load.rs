@@ -1,9 +1,10 @@
-//! Many clients at once: nobody gets another's answer, too many are turned away, and nobody is lost at the end.
+//! Many clients at once: each gets its own answer, too many are rejected, and a shutdown loses no request.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use crate::common::{Client, Fake, config, program, serve};
+use crate::common::{Client, Fake, FakeSource, config, program, serve, start};
 use serde_json::json;
+use spanwise_server::Event;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -56,12 +57,12 @@ fn a_lone_request_does_not_wait_for_a_batch() {
     for _ in 0..50 {
         parse(&mut client, "alone");
     }
-    // Even a delay of a few milliseconds for company would show; the machine may be busy, so the bound is wide.
+    // Waiting some milliseconds for a fuller batch would show; the machine may be busy, so the bound is wide.
     assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
 }
 
 #[test]
-fn too_much_is_turned_away_and_the_rest_is_served() {
+fn overload_is_rejected_and_the_rest_is_served() {
     let mut config = config();
     config.limits.workers = 1;
     config.limits.max_batch = 2;
@@ -117,14 +118,14 @@ fn work_of_clients_that_left_is_dropped() {
     drop(clients);
     server.wait(|server| server.get("/metrics").body.contains("spanwise_queue_depth 0"));
     std::thread::sleep(Duration::from_millis(200));
-    assert!(n.load(Ordering::Relaxed) < 10, "nobody waits for these any more");
+    assert!(n.load(Ordering::Relaxed) < 10, "their clients have left");
 }
 
 #[test]
-fn the_end_loses_no_request_that_was_sent_before_it() {
+fn a_shutdown_loses_no_request_that_was_sent_before_it() {
     for _ in 0..3 {
         let server = serve(config(), || Fake { delay: Duration::from_millis(30), ..Fake::new("say") });
-        // Half of the connections have asked before, half are new.
+        // Half of the connections have sent a request before, half are new.
         let mut clients: Vec<Client> = (0..40).map(|_| Client::new(server.addr)).collect();
         for client in clients.iter_mut().step_by(2) {
             assert_eq!(parse(client, "before").status, 200);
@@ -141,12 +142,12 @@ fn the_end_loses_no_request_that_was_sent_before_it() {
             assert_eq!(reply.json()["program"], program("say", &format!("last {at}")));
         }
         ending.join().unwrap().unwrap();
-        assert!(std::net::TcpStream::connect(addr).is_err(), "nobody listens any more");
+        assert!(std::net::TcpStream::connect(addr).is_err(), "the port is closed");
     }
 }
 
 #[test]
-fn an_idle_connection_does_not_hold_up_the_end() {
+fn an_idle_connection_does_not_delay_the_shutdown() {
     let server = serve(config(), || Fake::new("say"));
     let mut idle = Client::new(server.addr);
     parse(&mut idle, "x");
@@ -154,4 +155,36 @@ fn an_idle_connection_does_not_hold_up_the_end() {
     server.stop().unwrap();
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
     assert!(idle.read().is_none());
+}
+
+#[test]
+fn work_that_takes_longer_than_the_drain_time_is_cut() {
+    let mut config = config();
+    config.times.drain = Duration::from_millis(300);
+    let n = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&n);
+    let server = serve(config, move || Fake { n: Arc::clone(&counted), ..Fake::new("say") });
+    let mut client = Client::new(server.addr);
+    client.write("POST", "/v1/parse", &[], br#"{"utterance": "sleep"}"#).unwrap();
+    server.wait(|_| n.load(Ordering::Relaxed) == 1);
+    let events = Arc::clone(&server.events);
+    let start = std::time::Instant::now();
+    server.stop().unwrap();
+    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+    assert!(client.read().is_none());
+    assert_eq!(events.lock().unwrap().last(), Some(&Event::Stopped { cut: 1 }));
+}
+
+#[test]
+fn a_model_that_is_being_loaded_does_not_delay_the_shutdown_beyond_the_drain_time() {
+    let mut config = config();
+    config.times.drain = Duration::from_millis(300);
+    let slow = FakeSource::new(|_| {
+        std::thread::sleep(Duration::from_secs(20));
+        Fake::new("say")
+    });
+    let server = start(config, vec![("echo", slow)]);
+    let start = std::time::Instant::now();
+    server.stop().unwrap();
+    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
 }

@@ -1,17 +1,16 @@
-//! The description of the interface against the interface.
+//! The OpenAPI document against the replies of the server.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use crate::common::schema::{check, resolve};
-use crate::common::{Client, Fake, Reply, Running, config, serve};
+use crate::common::{Client, Fake, FakeSource, Reply, Running, config, serve, start};
 use serde_json::{Value, json};
-use spanwise_server::{Config, ROUTES};
+use spanwise_server::Config;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// A server that every status can be got from: little room, little patience, a token.
+/// A server that returns every status: tight limits, short times, a token.
 fn strict() -> Config {
     let mut config = config();
     config.token = Some("secret".to_owned());
@@ -29,22 +28,36 @@ fn post(server: &Running, path: &str, body: &Value) -> Reply {
     Client::new(server.addr).send("POST", path, &[KNOWN], body.to_string().as_bytes())
 }
 
-/// Requests that together get every status but those of overload and of the end.
-fn requests(server: &Running) -> Vec<(&'static str, &'static str, Reply)> {
-    let mut replies = Vec::new();
-    for &(method, path) in ROUTES {
+/// The routes that a document describes: method and path.
+fn routes(document: &Value) -> Vec<(String, String)> {
+    let paths = document["paths"].as_object().unwrap();
+    let methods = |item: &Value| -> Vec<String> {
+        item.as_object().unwrap().keys().map(|method| method.to_uppercase()).collect()
+    };
+    paths
+        .iter()
+        .flat_map(|(path, item)| methods(item).into_iter().map(|method| (method, path.clone())))
+        .collect()
+}
+
+/// Requests that together yield every status but those of overload and of loading and shutdown.
+fn requests(server: &Running, document: &Value) -> Vec<(String, String, Reply)> {
+    let mut replies: Vec<(String, String, Reply)> = Vec::new();
+    let mut add = |method: &str, path: &str, reply| replies.push((method.to_owned(), path.to_owned(), reply));
+    for (method, path) in routes(document) {
+        let (method, path) = (method.as_str(), path.as_str());
         let wrong = if method == "GET" { "POST" } else { "GET" };
-        replies.push((method, path, Client::new(server.addr).send(wrong, path, &[KNOWN], b"")));
+        add(method, path, Client::new(server.addr).send(wrong, path, &[KNOWN], b""));
         if path.starts_with("/v1/") || path == "/metrics" {
-            replies.push((method, path, Client::new(server.addr).send(method, path, &[], b"")));
+            add(method, path, Client::new(server.addr).send(method, path, &[], b""));
         }
         if method == "GET" {
-            replies.push((method, path, Client::new(server.addr).send(method, path, &[KNOWN], b"")));
+            add(method, path, Client::new(server.addr).send(method, path, &[KNOWN], b""));
         }
     }
     for query in ["?name=nobody", "?nome=echo"] {
         let path = format!("/v1/model{query}");
-        replies.push(("GET", "/v1/model", Client::new(server.addr).send("GET", &path, &[KNOWN], b"")));
+        add("GET", "/v1/model", Client::new(server.addr).send("GET", &path, &[KNOWN], b""));
     }
     let long = "word ".repeat(300);
     for (path, body) in [
@@ -59,6 +72,7 @@ fn requests(server: &Running) -> Vec<(&'static str, &'static str, Reply)> {
         ("/v1/parse", json!({ "utterance": long })),
         ("/v1/parse", json!({ "utterance": "x".repeat(20_000) })),
         ("/v1/execute", json!({ "program": "p" })),
+        ("/v1/execute", json!({ "program": r#"["a", 1, true, {"columns": ["b"], "rows": [[2.5]]}]"# })),
         ("/v1/execute", json!({ "program": "noted", "context": "c" })),
         ("/v1/execute", json!({ "program": "novalue" })),
         ("/v1/execute", json!({ "program": "bad(" })),
@@ -67,7 +81,7 @@ fn requests(server: &Running) -> Vec<(&'static str, &'static str, Reply)> {
         ("/v1/execute", json!({ "program": "p", "model": "b" })),
         ("/v1/execute", json!({ "program": "x".repeat(20_000) })),
     ] {
-        replies.push(("POST", path, post(server, path, &body)));
+        add("POST", path, post(server, path, &body));
     }
     for path in ["/v1/parse", "/v1/execute"] {
         let mut slow = Client::new(server.addr);
@@ -75,7 +89,7 @@ fn requests(server: &Running) -> Vec<(&'static str, &'static str, Reply)> {
             "POST {path} HTTP/1.1\r\nHost: t\r\nAuthorization: Bearer secret\r\nContent-Length: 9\r\n\r\n{{"
         );
         std::io::Write::write_all(slow.stream.get_mut(), head.as_bytes()).unwrap();
-        replies.push(("POST", path, slow.read().unwrap()));
+        add("POST", path, slow.read().unwrap());
     }
     replies
 }
@@ -84,19 +98,35 @@ fn described<'a>(document: &'a Value, method: &str, path: &str) -> &'a Value {
     &document["paths"][path][method.to_lowercase()]["responses"]
 }
 
-/// Checks a reply against what is written about it.
+/// What is wrong with a value according to a schema of the document. A field that is not described is wrong, too.
+fn problems(document: &Value, schema: &Value, value: &Value) -> Vec<String> {
+    let mut components = document["components"].clone();
+    let closed = components["schemas"].as_object_mut().unwrap();
+    // `ModelInfo` is only part of `Model`.
+    for (_, schema) in closed.iter_mut().filter(|(name, _)| *name != "ModelInfo") {
+        let is_object = schema["type"] == "object" || schema.get("allOf").is_some();
+        if is_object {
+            schema["unevaluatedProperties"] = json!(false);
+        }
+    }
+    let validator =
+        jsonschema::validator_for(&json!({ "allOf": [schema], "components": components })).unwrap();
+    validator.iter_errors(value).map(|error| format!("{}: {error}", error.instance_path())).collect()
+}
+
+/// Checks a reply against its description.
 fn compare(document: &Value, method: &str, path: &str, reply: &Reply) {
     let what = format!("{method} {path} {}", reply.status);
     let mut response = &described(document, method, path)[reply.status.to_string()];
     assert!(!response.is_null(), "{what} is not described: {}", reply.body);
-    if let Some(reference) = response.get("$ref") {
-        response = resolve(document, reference);
+    if let Some(reference) = response["$ref"].as_str() {
+        response = document.pointer(reference.trim_start_matches('#')).unwrap();
     }
     let kind = reply.headers["content-type"].split(';').next().unwrap();
     let schema = &response["content"][kind]["schema"];
     assert!(!schema.is_null(), "{what}: {kind} is not described");
     let value = if kind == "application/json" { reply.json() } else { json!(reply.body) };
-    assert_eq!(check(document, schema, &value, "$"), Vec::<String>::new(), "{what}");
+    assert_eq!(problems(document, schema, &value), Vec::<String>::new(), "{what}");
 }
 
 #[test]
@@ -106,16 +136,17 @@ fn every_reply_is_as_described_and_every_described_status_is_real() {
     assert_eq!(document["openapi"], "3.1.0");
     assert_eq!(document["info"]["version"], env!("CARGO_PKG_VERSION"));
     let mut seen = BTreeSet::new();
-    for (method, path, reply) in requests(&server) {
-        compare(&document, method, path, &reply);
+    for (method, path, reply) in requests(&server, &document) {
+        compare(&document, &method, &path, &reply);
         seen.insert((method, path, reply.status));
     }
-    // Overload and the end of a server have tests of their own.
+    // Overload, loading and shutdown have tests of their own.
     let elsewhere = [429, 503];
-    for &(method, path) in ROUTES {
-        for status in described(&document, method, path).as_object().unwrap().keys() {
+    for (method, path) in routes(&document) {
+        for status in described(&document, &method, &path).as_object().unwrap().keys() {
             let status: u16 = status.parse().unwrap();
-            let is_seen = seen.contains(&(method, path, status)) || elsewhere.contains(&status);
+            let is_seen =
+                seen.contains(&(method.clone(), path.clone(), status)) || elsewhere.contains(&status);
             assert!(is_seen, "{method} {path} never gave {status}");
         }
     }
@@ -153,35 +184,72 @@ fn overload_is_as_described() {
 fn routes_and_fields_are_all_described_and_nothing_else_is() {
     let server = serve(config(), || Fake::new("say"));
     let document = server.get("/openapi.json").json();
-    let written: BTreeSet<(String, String)> = document["paths"]
-        .as_object()
-        .unwrap()
-        .iter()
-        .flat_map(|(path, methods)| {
-            methods.as_object().unwrap().keys().map(|method| (method.to_uppercase(), path.clone()))
-        })
-        .collect();
-    let real: BTreeSet<(String, String)> =
-        ROUTES.iter().map(|&(method, path)| (method.to_owned(), path.to_owned())).collect();
-    assert_eq!(written, real);
-    // A field that is described must be taken, and null counts as absent where null is described.
+    // The router is built from the same list as the document; these are the routes that clients rely on.
+    let expected = [
+        ("GET", "/"),
+        ("GET", "/healthz"),
+        ("GET", "/metrics"),
+        ("GET", "/openapi.json"),
+        ("GET", "/readyz"),
+        ("GET", "/v1/model"),
+        ("GET", "/v1/models"),
+        ("POST", "/v1/execute"),
+        ("POST", "/v1/parse"),
+    ];
+    let found: BTreeSet<(String, String)> = routes(&document).into_iter().collect();
+    assert_eq!(found, expected.map(|(method, path)| (method.to_owned(), path.to_owned())).into());
+    // A field that is described is accepted, and null counts as absent where the schema allows it.
     for (path, name, base) in [
         ("/v1/parse", "ParseRequest", json!({ "utterance": "a" })),
         ("/v1/execute", "ExecuteRequest", json!({ "program": "p" })),
     ] {
-        let schema = &document["components"]["schemas"][name];
-        for (field, rule) in schema["properties"].as_object().unwrap() {
-            let takes_null = rule["type"].as_array().is_some_and(|types| types.contains(&json!("null")));
-            if takes_null {
-                let mut body = base.clone();
-                body[field] = Value::Null;
-                assert_eq!(check(&document, schema, &body, "$"), Vec::<String>::new());
+        let schema = json!({ "$ref": format!("#/components/schemas/{name}") });
+        let fields = document["components"]["schemas"][name]["properties"].as_object().unwrap();
+        let mut n_optional = 0;
+        for field in fields.keys() {
+            let mut body = base.clone();
+            body[field] = Value::Null;
+            if base.get(field).is_none() {
+                n_optional += 1;
+                assert_eq!(problems(&document, &schema, &body), Vec::<String>::new(), "{field}");
                 assert_eq!(server.post(path, &body).status, 200, "{field}");
             }
         }
+        assert!(n_optional >= 2, "{fields:?}");
         let mut body = base.clone();
-        body["unheard_of"] = json!(1);
-        assert!(!check(&document, schema, &body, "$").is_empty());
+        body["undescribed"] = json!(1);
+        assert!(!problems(&document, &schema, &body).is_empty());
         assert_eq!(server.post(path, &body).status, 400);
     }
+}
+
+#[test]
+fn loading_and_shutdown_are_as_described() {
+    let slow = FakeSource::new(|_| {
+        std::thread::sleep(Duration::from_millis(300));
+        Fake::new("say")
+    });
+    let mut config = config();
+    config.times.linger = Duration::from_secs(2);
+    let server = start(config, vec![("echo", slow)]);
+    let document = server.get("/openapi.json").json();
+    for (method, path, body) in [
+        ("GET", "/readyz", ""),
+        ("POST", "/v1/parse", r#"{"utterance": "x"}"#),
+        ("POST", "/v1/execute", r#"{"program": "x"}"#),
+    ] {
+        let reply = Client::new(server.addr).send(method, path, &[], body.as_bytes());
+        assert_eq!((reply.status, reply.code()), (503, "not_ready".to_owned()), "{path}");
+        compare(&document, method, path, &reply);
+    }
+    compare(&document, "GET", "/v1/models", &server.get("/v1/models"));
+    server.wait(|server| server.get("/readyz").status == 200);
+    // A connection that is open already still learns that the server is not ready any more.
+    let mut client = Client::new(server.addr);
+    assert_eq!(client.send("GET", "/readyz", &[], b"").status, 200);
+    server.handle.stop();
+    let reply = client.send("GET", "/readyz", &[], b"");
+    assert_eq!((reply.status, reply.code()), (503, "shutting_down".to_owned()));
+    assert_eq!(reply.headers["connection"], "close");
+    compare(&document, "GET", "/readyz", &reply);
 }

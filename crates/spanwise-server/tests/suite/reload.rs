@@ -18,14 +18,14 @@ fn a_model_that_changes_is_swapped_without_losing_a_request() {
     let server = serve_all(config(), vec![("echo", source.clone())]);
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let askers: Vec<_> = (0..8)
+        let clients: Vec<_> = (0..8)
             .map(|_| {
                 let (addr, done) = (server.addr, &done);
                 scope.spawn(move || {
-                    let mut client = Client::new(addr);
+                    let mut connection = Client::new(addr);
                     let mut versions = Vec::new();
                     while !done.load(Ordering::Relaxed) {
-                        let reply = client.send("POST", "/v1/parse", &[], br#"{"utterance": "x"}"#);
+                        let reply = connection.send("POST", "/v1/parse", &[], br#"{"utterance": "x"}"#);
                         assert_eq!(reply.status, 200);
                         let program = reply.json()["program"].as_str().unwrap().to_owned();
                         versions.push(program[1..program.find('(').unwrap()].parse::<u64>().unwrap());
@@ -38,12 +38,12 @@ fn a_model_that_changes_is_swapped_without_losing_a_request() {
             source.stamp.store(version, Ordering::Relaxed);
             server.wait(|server| server.get("/v1/model").json()["generation"] == json!(version));
         }
-        // What is asked after the swap is answered by the new model.
+        // A request after the swap is answered by the new model.
         let last = server.post("/v1/parse", &json!({ "utterance": "x" })).json();
         assert_eq!(last["program"], "v6('x')");
         done.store(true, Ordering::Relaxed);
-        for asker in askers {
-            let versions = asker.join().unwrap();
+        for client in clients {
+            let versions = client.join().unwrap();
             assert!(versions.is_sorted(), "a client never goes back to an older model");
         }
     });
@@ -60,10 +60,10 @@ fn a_broken_model_leaves_the_old_one_serving_and_is_visible() {
     assert_eq!((&model["load_error"], &model["generation"]), (&json!("the weights are damaged"), &json!(1)));
     assert_eq!(server.post("/v1/parse", &json!({ "utterance": "x" })).json()["program"], "v1('x')");
     assert_eq!(server.get("/readyz").status, 200);
-    let told = |event: &Event| matches!(event, Event::LoadFailed { kept: true, .. });
+    let is_failure = |event: &Event| matches!(event, Event::LoadFailed { kept: true, .. });
     // It is not tried again and again while nothing changes.
     std::thread::sleep(Duration::from_millis(150));
-    assert_eq!(server.events.lock().unwrap().iter().filter(|event| told(event)).count(), 1);
+    assert_eq!(server.events.lock().unwrap().iter().filter(|event| is_failure(event)).count(), 1);
     source.broken.store(false, Ordering::Relaxed);
     source.stamp.store(2, Ordering::Relaxed);
     server.wait(|server| server.get("/v1/model").json()["load_error"] == Value::Null);
@@ -74,7 +74,7 @@ fn a_broken_model_leaves_the_old_one_serving_and_is_visible() {
 }
 
 #[test]
-fn a_model_is_loaded_again_when_asked_to_although_nothing_changed() {
+fn a_model_is_loaded_again_on_request_although_nothing_changed() {
     let source = source();
     let server = serve_all(config(), vec![("echo", source)]);
     server.handle.reload();
@@ -82,7 +82,7 @@ fn a_model_is_loaded_again_when_asked_to_although_nothing_changed() {
 }
 
 #[test]
-fn an_address_that_everybody_reaches_is_warned_about_unless_there_is_a_token() {
+fn a_public_address_without_a_token_is_warned_about() {
     for (token, is_warned) in [(None, true), (Some("t".to_owned()), false)] {
         let mut config = config();
         config.addr = "0.0.0.0:0".parse().unwrap();

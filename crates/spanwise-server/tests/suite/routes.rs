@@ -14,7 +14,8 @@ fn one_utterance_gives_one_reading() {
     assert_eq!(reply.headers["content-type"], "application/json");
     let found = reply.json();
     assert_eq!(found["program"], program("say", "good day"));
-    assert_eq!(found["denotation"], "good day");
+    assert_eq!((&found["answer"], &found["denotation"]), (&json!(["good day"]), &json!("good day")));
+    assert_eq!((&found["tree"]["category"], &found["tree"]["children"]), (&json!("constant"), &json!([])));
     assert_eq!(found["alternatives"].as_array().unwrap().len(), 2);
     assert_eq!(found["tokens"][1]["start"], 5);
     assert_eq!(found["chart"][0]["probability"], 0.5);
@@ -40,26 +41,36 @@ fn no_program_comes_with_a_reason() {
     let server = serve(config(), || Fake::new("say"));
     let nothing = server.post("/v1/parse", &json!({ "utterance": "nothing" })).json();
     assert_eq!((&nothing["program"], &nothing["tree"]), (&Value::Null, &Value::Null));
-    assert_eq!(nothing["reason"], "no word means anything");
+    assert_eq!(nothing["reason"], "every word is unknown");
     let body = json!({ "utterance": "doubt", "abstain_below": 0.5 });
     let doubt = server.post("/v1/parse", &body).json();
     assert_eq!((&doubt["program"], &doubt["denotation"]), (&Value::Null, &Value::Null));
-    assert_eq!(doubt["probability"], 0.3);
-    let reason = doubt["reason"].as_str().unwrap();
-    assert!(reason.contains("0.300") && reason.contains("nothing is known about `doubt`"), "{reason}");
+    assert!(doubt["reason"].as_str().unwrap().starts_with("unsure"), "{doubt}");
+    let guess = json!({ "program": program("say", "doubt"), "probability": 0.3, "posterior": 0.95 });
+    assert_eq!(doubt["guess"], guess);
     let sure = server.post("/v1/parse", &json!({ "utterance": "doubt", "abstain_below": 0.3 })).json();
     assert_eq!(sure["program"], program("say", "doubt"));
+    assert_eq!(sure["unknown_words"], json!(["doubt"]));
 }
 
 #[test]
 fn a_program_is_evaluated_in_its_context() {
     let server = serve(config(), || Fake::new("say"));
     let reply = server.post("/v1/execute", &json!({ "program": "p", "context": { "a": 1 } }));
-    assert_eq!(reply.json(), json!({ "program": "p", "denotation": "p in {\"a\":1}" }));
+    let text = "p in {\"a\":1}";
+    assert_eq!(reply.json(), json!({ "program": "p", "answer": text, "denotation": text }));
+    let typed = server.post("/v1/execute", &json!({ "program": "[1, [true]]" })).json();
+    assert_eq!(
+        (&typed["answer"], &typed["denotation"]),
+        (&json!([1, [true]]), &json!("[1, [true]] in null"))
+    );
     let noted = server.post("/v1/execute", &json!({ "program": "noted" })).json();
     assert_eq!(noted["note"], "a remark");
     let none = server.post("/v1/execute", &json!({ "program": "novalue" })).json();
-    assert_eq!((&none["denotation"], &none["error"]), (&Value::Null, &json!("it has no value")));
+    assert_eq!(
+        none,
+        json!({ "program": "novalue", "answer": null, "denotation": null, "error": "it has no value" })
+    );
     let bad = server.post("/v1/execute", &json!({ "program": "bad(" }));
     assert_eq!((bad.status, bad.code()), (422, "bad_program".to_owned()));
     let never = server.post("/v1/execute", &json!({ "program": "never" }));
@@ -67,7 +78,7 @@ fn a_program_is_evaluated_in_its_context() {
 }
 
 #[test]
-fn models_are_told_apart_by_name() {
+fn models_are_selected_by_name() {
     let sources = ["one", "two"].map(|name| (name, FakeSource::new(move |_| Fake::new(name))));
     let server = serve_all(config(), sources.into());
     for (model, expected) in [(json!(null), "one"), (json!("one"), "one"), (json!("two"), "two")] {
@@ -88,30 +99,32 @@ fn models_are_told_apart_by_name() {
         assert_eq!(reply.json()["error"]["hint"], "did you mean `two`?");
     }
     assert_eq!(server.get("/v1/model?nam=two").status, 400);
-    assert_eq!(server.get("/v1/model?name=%ff").status, 400);
+    assert_eq!(server.get("/v1/model?name=one&name=two").status, 400);
+    assert_eq!(server.get("/v1/model?name=%ff").status, 404);
+    assert_eq!(server.get("/v1/model?name=%74w%6F").json()["name"], "two");
 }
 
 #[test]
 fn a_wrong_field_is_named_by_its_path_with_what_was_expected() {
     let server = serve(config(), || Fake::new("say"));
     for (body, message) in [
-        (r#"{"utterance": 3}"#, "$.utterance: expected a text, found the number 3"),
-        (r#"{"utterances": ["a", null]}"#, "$.utterances[1]: expected a text, found null"),
-        (r#"{"utterances": {}}"#, "$.utterances: expected a list of texts, found an object"),
-        (r#"{"utterance": "a", "k": -1}"#, "$.k: expected a whole number from 0, found the number -1"),
-        (r#"{"utterance": "a", "k": 1.5}"#, "$.k: expected a whole number from 0, found the number 1.5"),
-        (r#"{"utterance": "a", "chart": "yes"}"#, "$.chart: expected true or false, found a text"),
+        (r#"{"utterance": 3}"#, "$.utterance: expected a string, found 3"),
+        (r#"{"utterances": ["a", null]}"#, "$.utterances[1]: expected a string, found null"),
+        (r#"{"utterances": {}}"#, "$.utterances: expected a list, found {}"),
+        (r#"{"utterance": "a", "k": -1}"#, "$.k: expected a whole number from 0, found -1"),
+        (r#"{"utterance": "a", "k": 1.5}"#, "$.k: expected a whole number from 0, found 1.5"),
+        (r#"{"utterance": "a", "chart": "yes"}"#, "$.chart: expected true or false, found \"yes\""),
         (
             r#"{"utterance": "a", "abstain_below": 2}"#,
-            "$.abstain_below: expected a number from 0 to 1, found the number 2",
+            "$.abstain_below: expected a number from 0 to 1, found 2",
         ),
-        (r#"{"utterance": "a", "model": []}"#, "$.model: expected a text, found a list of 0"),
+        (r#"{"utterance": "a", "model": []}"#, "$.model: expected a string, found []"),
         (
             r#"{"utterance": "a", "utterances": []}"#,
             "$: expected a field `utterance` or a field `utterances`, found both",
         ),
         (r"{}", "$: expected a field `utterance` or a field `utterances`, found neither"),
-        (r"[1, 2]", "$: expected an object, found a list of 2"),
+        (r"[1, 2]", "$: expected an object, found [1,2]"),
         (r#"{"utterence": "a"}"#, "$.utterence: there is no such field"),
     ] {
         let reply = server.post_bytes("/v1/parse", body.as_bytes());
@@ -119,6 +132,11 @@ fn a_wrong_field_is_named_by_its_path_with_what_was_expected() {
     }
     let near = server.post_bytes("/v1/parse", br#"{"utterence": "a"}"#).json();
     assert_eq!(near["error"]["hint"], "did you mean `utterance`?");
+    // What a client sent is repeated only in part.
+    let long = server.post("/v1/parse", &json!({ "utterance": "a", "chart": "x".repeat(10_000) }));
+    assert!(long.message().starts_with("$.chart: expected true or false") && long.body.len() < 300);
+    let long = server.post("/v1/parse", &json!({ "x".repeat(10_000): 1 }));
+    assert!(long.status == 400 && long.body.len() < 300, "{}", long.body);
     let missing = server.post("/v1/execute", &json!({}));
     assert_eq!(
         (missing.status, missing.message().as_str()),
@@ -127,7 +145,7 @@ fn a_wrong_field_is_named_by_its_path_with_what_was_expected() {
 }
 
 #[test]
-fn what_is_not_there_is_404_and_what_is_not_done_is_405() {
+fn unknown_paths_are_404_and_wrong_methods_are_405() {
     let server = serve(config(), || Fake::new("say"));
     for path in ["/v2/parse", "/v1/parse/", "/favicon.ico", "/assets", "/assets/"] {
         let reply = server.get(path);
@@ -143,7 +161,7 @@ fn what_is_not_there_is_404_and_what_is_not_done_is_405() {
 }
 
 #[test]
-fn before_models_are_loaded_the_server_lives_but_is_not_ready() {
+fn before_models_are_loaded_the_server_runs_but_is_not_ready() {
     let slow = FakeSource::new(|_| {
         std::thread::sleep(Duration::from_millis(400));
         Fake::new("say")
@@ -170,7 +188,7 @@ fn a_model_that_never_loads_ends_the_server_with_the_reason() {
 }
 
 #[test]
-fn an_engine_that_breaks_down_gives_500_and_goes_on() {
+fn an_engine_that_fails_gives_500_and_the_server_continues() {
     let server = serve(config(), || Fake::new("say"));
     for text in ["panic", "lose"] {
         let reply = server.post("/v1/parse", &json!({ "utterance": text }));
@@ -183,12 +201,13 @@ fn an_engine_that_breaks_down_gives_500_and_goes_on() {
 }
 
 #[test]
-fn numbers_tell_what_happened() {
+fn metrics_count_what_happened() {
     let server = serve(config(), || Fake::new("say"));
     server.post("/v1/parse", &json!({ "utterances": ["a", "b", "nothing"] }));
     server.get("/nowhere/at/all");
     let reply = server.get("/metrics");
-    assert!(reply.headers["content-type"].starts_with("text/plain; version=0.0.4"));
+    assert!(reply.headers["content-type"].starts_with("application/openmetrics-text; version=1.0.0"));
+    assert!(reply.body.ends_with("# EOF\n"));
     for line in [
         "spanwise_http_requests_total{route=\"/v1/parse\",method=\"POST\",status=\"200\"} 1",
         "spanwise_http_requests_total{route=\"other\",method=\"GET\",status=\"404\"} 1",
@@ -201,7 +220,7 @@ fn numbers_tell_what_happened() {
     ] {
         assert!(reply.body.lines().any(|found| found == line), "{line} is not in\n{}", reply.body);
     }
-    assert!(!reply.body.contains("nowhere"), "clients must not make up labels");
+    assert!(!reply.body.contains("nowhere"), "clients must not be able to add labels");
 }
 
 #[test]

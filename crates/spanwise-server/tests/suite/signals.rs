@@ -25,7 +25,7 @@ fn child() {
     let make = |n| Fake { delay: Duration::from_millis(40), ..Fake::new(&format!("v{n}")) };
     let source: Box<dyn Source> = Box::new(FakeSource::new(make));
     let server = Server::bind(config, vec![("echo".to_owned(), source)], Arc::new(|_| {})).unwrap();
-    // Straight to the stream, past what hides the output of tests.
+    // Straight to the stream, since the test harness captures `eprintln!`.
     writeln!(std::io::stderr(), "address {}", server.addr().unwrap()).unwrap();
     server.run().unwrap();
     std::process::exit(0);
@@ -37,12 +37,12 @@ fn start() -> (Child, SocketAddr) {
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
     let addr = loop {
-        let line = lines.next().expect("the child tells its address").unwrap();
+        let line = lines.next().expect("the child prints its address").unwrap();
         if let Some(addr) = line.strip_prefix("address ") {
             break addr.parse().unwrap();
         }
     };
-    // What else it says is read and forgotten, so that it never waits for us.
+    // Drains the rest of the output, so that the child never blocks on it.
     std::thread::spawn(move || lines.for_each(drop));
     while Client::new(addr).send("GET", "/readyz", &[], b"").status != 200 {
         std::thread::sleep(Duration::from_millis(5));

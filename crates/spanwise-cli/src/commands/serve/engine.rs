@@ -4,10 +4,8 @@ use serde_json::{Value, json};
 use spanwise_core::Utterance;
 use spanwise_lang::domain::ExecutorChoice;
 use spanwise_model::{FORMAT_VERSION, Parser, Question};
-use spanwise_reading as reading;
-use spanwise_server::{
-    Alternative, Answer, Ask, ChartSpan, Engine, Found, ModelInfo, Reading, Refusal, Source, Stamp, Word,
-};
+use spanwise_reading::Reading;
+use spanwise_server::{Ask, Engine, Executed, ModelInfo, Refusal, Source, Stamp};
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -23,36 +21,31 @@ pub(super) struct ModelSource(pub(super) PathBuf);
 impl Source for ModelSource {
     fn load(&self) -> Result<Arc<dyn Engine>, String> {
         let parser = Parser::load(&self.0).map_err(|error| error.to_string())?;
-        let written = written(&self.0);
-        let examples = examples(&self.0, &written["examples"]);
-        Ok(Arc::new(ModelEngine { parser, training: training(&written), examples }))
+        let notes = &parser.model().training;
+        let (training, examples) = (training(notes), examples(&self.0, &notes["examples"]));
+        Ok(Arc::new(ModelEngine { parser, training, examples }))
     }
 
     /// `model.json` is written last: a new model is complete only when it changes. After a load that failed, a change of
     /// any file counts, since each may be the damaged one.
     fn stamp(&self, broken: bool) -> Option<Stamp> {
-        let files = ["model.json", "weights.safetensors", "tokenizer.json"];
+        let manifest = self.0.join("model.json");
+        fs::metadata(&manifest).ok()?;
+        let mut files = vec![manifest];
+        if broken {
+            files.extend(fs::read_dir(&self.0).ok()?.flatten().map(|entry| entry.path()));
+            files.sort();
+        }
         let mut stamp = DefaultHasher::new();
-        for (at, name) in files.iter().enumerate().take(if broken { 3 } else { 1 }) {
-            let found = fs::metadata(self.0.join(name));
-            if at == 0 && found.is_err() {
-                return None;
-            }
-            let found = found.ok().map(|found| (found.len(), found.modified().ok()));
-            found.hash(&mut stamp);
+        for file in files {
+            let found = fs::metadata(&file).ok().map(|found| (found.len(), found.modified().ok()));
+            (file, found).hash(&mut stamp);
         }
         Some(stamp.finish())
     }
 }
 
-/// The part of `model.json` about training.
-fn written(directory: &Path) -> Value {
-    let text = fs::read_to_string(directory.join("model.json")).unwrap_or_default();
-    let mut all: Value = serde_json::from_str(&text).unwrap_or_default();
-    all["training"].take()
-}
-
-/// The part of it that clients may see: no names of files.
+/// What clients may see of the training notes: no names of files.
 fn training(training: &Value) -> Value {
     let config = &training["config"]["training"];
     json!({
@@ -104,16 +97,24 @@ impl Engine for ModelEngine {
 
     fn parse(&self, batch: &[Ask]) -> Vec<Reading> {
         let questions: Vec<Question<'_>> = batch.iter().map(question).collect();
-        self.parser.read_batch(&questions).into_iter().map(served).collect()
+        self.parser.read_batch(&questions)
     }
 
-    fn execute(&self, program: &str, context: Option<&Value>) -> Result<Answer, Refusal> {
+    fn execute(&self, program: &str, context: Option<&Value>) -> Result<Executed, Refusal> {
         let mut terms = self.parser.model().domain.new_terms();
         let bad = |problem: spanwise_lang::Diagnostic| Refusal::Bad(problem.one_line(program));
         let term = terms.parse(program).map_err(bad)?;
-        let outcome = self.parser.execute(&terms, term, context).ok_or(Refusal::NoExecutor)?;
+        let executed = Executed { program: program.to_owned(), ..Executed::default() };
         let one_line = |text: String| text.lines().map(str::trim).collect::<Vec<_>>().join(" ");
-        Ok(outcome.map(|found| (found.text, found.note)).map_err(|error| one_line(error.to_string())))
+        Ok(match self.parser.execute(&terms, term, context).ok_or(Refusal::NoExecutor)? {
+            Ok(found) => Executed {
+                answer: Some(found.answer),
+                denotation: Some(found.text),
+                note: found.note,
+                ..executed
+            },
+            Err(error) => Executed { error: Some(one_line(error.to_string())), ..executed },
+        })
     }
 }
 
@@ -124,53 +125,5 @@ fn question(ask: &Ask) -> Question<'_> {
         alternatives: ask.k,
         abstain_below: ask.abstain_below,
         chart: ask.chart,
-    }
-}
-
-/// A reading in the types of the server.
-fn served(reading: reading::Reading) -> Reading {
-    let tree = serde_json::to_string(&reading.tree).unwrap_or_else(|_| "null".to_owned());
-    let answer = match (reading.denotation, reading.error) {
-        (Some(text), _) => Some(Ok((text, reading.note))),
-        (None, error) => error.map(Err),
-    };
-    let alternative = |other: reading::Alternative| Alternative {
-        program: other.program,
-        probability: other.probability,
-        posterior: other.posterior,
-        score: other.score,
-        denotation: other.denotation,
-    };
-    let found = reading.program.map(|program| Found {
-        program,
-        lines: reading.lines.unwrap_or_default(),
-        answer,
-        probability: reading.probability.unwrap_or_default(),
-        posterior: reading.posterior.unwrap_or_default(),
-        in_domain: reading.in_domain.unwrap_or_default(),
-        unknown_words: reading.unknown_words,
-        score: reading.score.unwrap_or_default(),
-        tree,
-        alternatives: reading.alternatives.into_iter().map(alternative).collect(),
-    });
-    let word = |token: reading::Token| Word {
-        text: token.text,
-        start: token.start,
-        end: token.end,
-        constant: token.constant,
-        span: token.span,
-        probability: token.probability,
-        in_lexicon: token.in_lexicon,
-    };
-    let chart_span = |found: reading::ChartSpan| ChartSpan {
-        start: found.span[0],
-        end: found.span[1],
-        constant: found.constant,
-        probability: found.probability,
-    };
-    Reading {
-        words: reading.tokens.into_iter().map(word).collect(),
-        found: found.ok_or(reading.reason.unwrap_or_default()),
-        chart: reading.chart.unwrap_or_default().into_iter().map(chart_span).collect(),
     }
 }

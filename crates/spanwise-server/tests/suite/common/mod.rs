@@ -1,13 +1,12 @@
-//! A fake engine, a server around it, and a client that sends exactly the bytes it is told to.
+//! A fake engine, a server around it, and a client that sends exactly the given bytes.
 
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its own part")]
-
-pub mod schema;
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use serde_json::{Value, json};
+use spanwise_reading::{Alternative, Answer, ChartSpan, Guess, NodeKind, Reading, Token, Tree, TreeNode};
 use spanwise_server::{
-    Alternative, Answer, Ask, ChartSpan, Config, Engine, Event, Found, Handle, ModelInfo, Reading, Refusal,
-    ServeError, Server, Source, Stamp, Word,
+    Ask, Config, Engine, Event, Executed, Handle, ModelInfo, Refusal, ServeError, Server, Source, Stamp,
 };
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -17,7 +16,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// An engine that says each utterance back. Some words make it behave in special ways.
+/// An engine that echoes each utterance. Some words make it behave in special ways.
 pub struct Fake {
     pub name: String,
     pub delay: Duration,
@@ -32,7 +31,7 @@ impl Fake {
     }
 }
 
-/// The program that an utterance is read as.
+/// The program that the engine returns for an utterance.
 pub fn program(name: &str, utterance: &str) -> String {
     format!("{name}('{utterance}')")
 }
@@ -65,72 +64,89 @@ impl Engine for Fake {
         batch.iter().map(|ask| self.reading(ask)).collect()
     }
 
-    fn execute(&self, program: &str, context: Option<&Value>) -> Result<Answer, Refusal> {
-        match program {
+    fn execute(&self, program: &str, context: Option<&Value>) -> Result<Executed, Refusal> {
+        let program = program.to_owned();
+        let note = (program == "noted").then(|| "a remark".to_owned());
+        match program.as_str() {
             "bad(" => Err(Refusal::Bad("a parenthesis is open".to_owned())),
             "never" => Err(Refusal::NoExecutor),
-            "novalue" => Ok(Err("it has no value".to_owned())),
-            "noted" => Ok(Ok(("7".to_owned(), Some("a remark".to_owned())))),
+            "novalue" => {
+                let error = Some("it has no value".to_owned());
+                Ok(Executed { program, error, ..Executed::default() })
+            }
             "panic" => panic!("asked to panic"),
-            _ => Ok(Ok((format!("{program} in {}", context.unwrap_or(&Value::Null)), None))),
+            _ => {
+                let text = format!("{program} in {}", context.unwrap_or(&Value::Null));
+                let answer = serde_json::from_str(&program).unwrap_or_else(|_| Answer::Text(text.clone()));
+                Ok(Executed { program, answer: Some(answer), denotation: Some(text), error: None, note })
+            }
         }
     }
 }
 
 impl Fake {
     fn reading(&self, ask: &Ask) -> Reading {
-        let (mut at, mut words) = (0, Vec::new());
+        let (mut at, mut tokens) = (0, Vec::new());
         for text in ask.utterance.split(' ').filter(|text| !text.is_empty()) {
-            let n = text.chars().count();
-            words.push(Word {
+            let (n, word) = (text.chars().count(), tokens.len() as u32);
+            tokens.push(Token {
                 text: text.to_owned(),
                 start: at,
                 end: at + n,
                 constant: Some(text.to_owned()),
-                span: Some([words.len() as u32, words.len() as u32 + 1]),
+                span: Some([word, word + 1]),
                 probability: Some(0.9),
                 in_lexicon: true,
             });
             at += n + 1;
         }
-        let n_words = words.len();
-        let probability = if ask.utterance == "doubt" { 0.3 } else { 0.9 };
+        let chart = ChartSpan { span: [0, 1], constant: None, probability: 0.5 };
+        let chart = ask.chart.then(|| vec![chart]);
+        let root = TreeNode {
+            span: [0, tokens.len() as u32],
+            words: ask.utterance.clone(),
+            kind: NodeKind::Constant,
+            constant: Some("say".to_owned()),
+            program: Some("say".to_owned()),
+            r#type: Some("Text".to_owned()),
+            probability: None,
+            children: Vec::new(),
+        };
+        let blank = Reading { utterance: ask.utterance.clone(), tokens, chart, ..Reading::default() };
+        if ask.utterance == "nothing" {
+            return Reading { reason: Some("every word is unknown".to_owned()), ..blank };
+        }
+        let is_unknown = ask.utterance == "doubt";
+        let (probability, posterior) = (if is_unknown { 0.3 } else { 0.9 }, 0.95);
+        let program = program(&self.name, &ask.utterance);
+        if ask.abstain_below.is_some_and(|least| probability < least) {
+            let reason = Some(format!("unsure: probability {probability} is too low"));
+            return Reading { reason, guess: Some(Guess { program, probability, posterior }), ..blank };
+        }
         let other = |at: usize| Alternative {
             program: format!("other({at})"),
             probability: 0.01,
             posterior: 0.02,
             score: -1.0,
-            denotation: None,
+            answer: Some(Answer::Boolean(true)),
+            denotation: Some("true".to_owned()),
         };
-        let tree = json!({
-            "span": [0, n_words], "words": ask.utterance, "category": "constant", "constant": "say",
-            "program": "say", "type": "Text", "children": [],
-        });
-        let found = Found {
-            program: program(&self.name, &ask.utterance),
-            lines: program(&self.name, &ask.utterance),
-            answer: match ask.utterance.as_str() {
-                "novalue" => Some(Err("it has no value".to_owned())),
-                "noted" => Some(Ok(("7".to_owned(), Some("a remark".to_owned())))),
-                text => Some(Ok((text.to_owned(), None))),
-            },
-            probability,
-            posterior: probability,
-            in_domain: 1.0,
-            unknown_words: if ask.utterance == "doubt" { vec!["doubt".to_owned()] } else { Vec::new() },
-            score: 1.5,
-            tree: tree.to_string(),
-            alternatives: (0..ask.k.min(3)).map(other).collect(),
-        };
-        let chart = ChartSpan { start: 0, end: 1, constant: None, probability: 0.5 };
+        let has_value = ask.utterance != "novalue";
         Reading {
-            words,
-            found: if ask.utterance == "nothing" {
-                Err("no word means anything".to_owned())
-            } else {
-                Ok(found)
-            },
-            chart: if ask.chart { vec![chart] } else { Vec::new() },
+            lines: Some(program.clone()),
+            program: Some(program),
+            answer: has_value.then(|| Answer::List(vec![Answer::Text(ask.utterance.clone())])),
+            denotation: has_value.then(|| ask.utterance.clone()),
+            error: (!has_value).then(|| "it has no value".to_owned()),
+            note: (ask.utterance == "noted").then(|| "a remark".to_owned()),
+            probability: Some(probability),
+            posterior: Some(posterior),
+            in_domain: Some(1.0),
+            unknown_words: if is_unknown { vec!["doubt".to_owned()] } else { Vec::new() },
+            score: Some(1.5),
+            tree: Some(Tree { nodes: vec![root] }),
+            alternatives: (0..ask.k.min(3)).map(other).collect(),
+            ..blank
         }
     }
 }
@@ -193,8 +209,8 @@ pub fn serve_all(config: Config, sources: Vec<(&str, FakeSource)>) -> Running {
 /// A server that may not be ready yet.
 pub fn start(config: Config, sources: Vec<(&str, FakeSource)>) -> Running {
     let events: Arc<Mutex<Vec<Event>>> = Arc::default();
-    let heard = Arc::clone(&events);
-    let listener = Arc::new(move |event| heard.lock().unwrap().push(event));
+    let logged = Arc::clone(&events);
+    let listener = Arc::new(move |event| logged.lock().unwrap().push(event));
     let sources = sources.into_iter().map(|(name, source)| {
         let source: Box<dyn Source> = Box::new(source);
         (name.to_owned(), source)
@@ -218,16 +234,16 @@ impl Running {
         Client::new(self.addr).send("POST", path, &[("Content-Type", "application/json")], body)
     }
 
-    /// Waits until something is so, but not for ever.
+    /// Waits until a condition holds; fails after 20 seconds.
     pub fn wait(&self, is_so: impl Fn(&Self) -> bool) {
         let start = Instant::now();
         while !is_so(self) {
-            assert!(start.elapsed() < Duration::from_secs(20), "it never came to be");
+            assert!(start.elapsed() < Duration::from_secs(20), "the condition never held");
             std::thread::sleep(Duration::from_millis(5));
         }
     }
 
-    /// Ends the server and says how it ended.
+    /// Shuts the server down and returns how it ended.
     pub fn stop(mut self) -> Result<(), ServeError> {
         self.handle.stop();
         self.thread.take().unwrap().join().unwrap()
@@ -280,7 +296,7 @@ impl Client {
 
     pub fn send(&mut self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Reply {
         self.write(method, path, headers, body).unwrap();
-        self.read().expect("a reply comes")
+        self.read().expect("there is a reply")
     }
 
     pub fn write(
