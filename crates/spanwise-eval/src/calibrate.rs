@@ -11,7 +11,7 @@
 //!   utterance of another domain is needed.
 
 use crate::evaluate::evaluate_with;
-use crate::metrics::{Calibration as Bins, Judge};
+use crate::metrics::{Calibration as Bins, Evaluator};
 use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 use spanwise_core::Utterance;
@@ -71,13 +71,13 @@ pub struct Fitted {
 ///
 /// Cost: a pass over dev, and one of the network over at most `MAX_UTTERANCES` training utterances.
 #[must_use]
-pub fn fit(model: &Model, judge: &Judge<'_>, train: &[Utterance], dev: &[Example]) -> Fitted {
-    let judged = evaluate_with(model, judge, dev, &|_| {}, &|_, _, outcome| {
+pub fn fit(model: &Model, evaluator: &Evaluator<'_>, train: &[Utterance], dev: &[Example]) -> Fitted {
+    let scored = evaluate_with(model, evaluator, dev, &|_| {}, &|_, _, outcome| {
         outcome.parse().map(|parse| parse.posterior)
     });
     let points: Vec<(f64, bool)> =
-        judged.iter().filter_map(|(judged, posterior)| Some(((*posterior)?, judged.is_right()?))).collect();
-    let all = judged.iter().filter_map(|(one, posterior)| Some((posterior.unwrap_or(0.0), one.is_right()?)));
+        scored.iter().filter_map(|(scored, posterior)| Some(((*posterior)?, scored.is_right()?))).collect();
+    let all = scored.iter().filter_map(|(one, posterior)| Some((posterior.unwrap_or(0.0), one.is_right()?)));
     let ece_of_posteriors = Bins::new(all).ece();
     let novelty = if train.is_empty() {
         model.confidence.novelty.clone()

@@ -1,7 +1,7 @@
-//! Evaluation: every example parsed and judged.
+//! Evaluation: every example parsed and scored.
 
 use crate::gold_spans::pieces_per_word;
-use crate::metrics::{Judge, Judged, Prediction};
+use crate::metrics::{Evaluator, Prediction, ScoredExample};
 use crate::tree_any;
 use crate::tree_f1::{OneTree, TreeCounts, gold_leaves, gold_tree};
 use rayon::prelude::*;
@@ -16,64 +16,67 @@ use spanwise_model::{Details, Model, Outcome, SpanModel};
 /// Utterances that go through the network together.
 pub const BATCH: usize = 32;
 
-/// Parses and judges examples. The result is in their order; `progress` hears of every batch.
+/// Parses and evaluators examples. The result is in their order; `progress` hears of every batch.
 ///
 /// Utterances of similar length share a batch, batches run in parallel. Cost: one pass of the network, one typed chart and a
 /// few gold charts an example.
 pub fn evaluate(
     model: &Model,
-    judge: &Judge<'_>,
+    evaluator: &Evaluator<'_>,
     examples: &[Example],
     progress: &(dyn Fn(usize) + Sync),
-) -> Vec<Judged> {
-    evaluate_with(model, judge, examples, progress, &|_, _, _| ()).into_iter().map(|(one, ())| one).collect()
+) -> Vec<ScoredExample> {
+    evaluate_with(model, evaluator, examples, progress, &|_, _, _| ())
+        .into_iter()
+        .map(|(one, ())| one)
+        .collect()
 }
 
 /// The same, and keeps what `keep` makes of each parse, so that nothing need be parsed twice.
 pub fn evaluate_with<T: Send>(
     model: &Model,
-    judge: &Judge<'_>,
+    evaluator: &Evaluator<'_>,
     examples: &[Example],
     progress: &(dyn Fn(usize) + Sync),
-    keep: &(dyn Fn(&Example, &Judged, &Outcome) -> T + Sync),
-) -> Vec<(Judged, T)> {
+    keep: &(dyn Fn(&Example, &ScoredExample, &Outcome) -> T + Sync),
+) -> Vec<(ScoredExample, T)> {
     // A grammar of its own is worth building only where there are trees to compare.
     let has_trees = examples.iter().any(|example| example.gold_spans.is_some());
     let one_tree = has_trees.then(|| OneTree::new(&model.domain));
     let mut order: Vec<usize> = (0..examples.len()).collect();
     order.sort_by_key(|&at| (examples[at].utterance.split_whitespace().count(), at));
-    let mut judged: Vec<(usize, (Judged, T))> = order
+    let mut scored: Vec<(usize, (ScoredExample, T))> = order
         .par_chunks(BATCH)
         .map_init(
-            || judge.clone(),
-            |judge, batch| {
+            || evaluator.clone(),
+            |evaluator, batch| {
                 let utterances =
                     batch.iter().map(|&at| Utterance::new(examples[at].utterance.as_str())).collect();
                 let outcomes = model.parse_batch(utterances, Details::default());
                 let mut one = |(&at, outcome): (&usize, Outcome)| {
-                    let judged = judge_one(model, judge, one_tree.as_ref(), &examples[at], &outcome);
-                    (at, (judged, keep(&examples[at], &judged, &outcome)))
+                    let scored = score_one(model, evaluator, one_tree.as_ref(), &examples[at], &outcome);
+                    (at, (scored, keep(&examples[at], &scored, &outcome)))
                 };
-                let judged: Vec<_> = batch.iter().zip(outcomes).map(&mut one).collect();
+                let scored: Vec<_> = batch.iter().zip(outcomes).map(&mut one).collect();
                 progress(batch.len());
-                judged
+                scored
             },
         )
         .flatten_iter()
         .collect();
-    judged.sort_unstable_by_key(|(at, _)| *at);
-    judged.into_iter().map(|(_, one)| one).collect()
+    scored.sort_unstable_by_key(|(at, _)| *at);
+    scored.into_iter().map(|(_, one)| one).collect()
 }
 
-fn judge_one(
+fn score_one(
     model: &Model,
-    judge: &mut Judge<'_>,
+    evaluator: &mut Evaluator<'_>,
     one_tree: Option<&OneTree<'_>>,
     example: &Example,
     outcome: &Outcome,
-) -> Judged {
+) -> ScoredExample {
     let utterance = outcome.utterance();
-    let tokenizer = judge.pieces().unwrap_or(model.family.tokenizer());
+    let tokenizer = evaluator.pieces().unwrap_or(model.family.tokenizer());
     let pieces = example.gold_spans.as_ref().and_then(|_| pieces_per_word(tokenizer, utterance));
     let gold = gold_tree(example, pieces.as_deref(), utterance.len());
     let prediction = outcome.parse().map(|parse| Prediction {
@@ -88,9 +91,9 @@ fn judge_one(
         Some(_) => chart.as_ref().is_some_and(Charted::is_derivable),
         None => true,
     };
-    let judged = judge.judge(example, covered, prediction.as_ref(), gold.as_ref());
+    let scored = evaluator.score(example, covered, prediction.as_ref(), gold.as_ref());
     let tree = outcome.parse().and_then(|parse| parse.tree.as_ref());
-    let tree_any = match (judged.exact, tree) {
+    let tree_any = match (scored.exact, tree) {
         (Some(true), Some(tree)) => Some(tree_any::right(&model.domain, tree)),
         _ if covered => chart.as_ref().and_then(|chart| chart.nearest(tree)),
         _ => None,
@@ -99,7 +102,7 @@ fn judge_one(
         let leaves = gold_leaves(&model.domain, example, pieces.as_deref(), utterance);
         leaves.is_some_and(|leaves| one_tree.check(utterance.len(), &leaves, &chart.terms, chart.program))
     });
-    Judged { tree_any, one_tree, ..judged }
+    ScoredExample { tree_any, one_tree, ..scored }
 }
 
 /// An example whose program can be read, over the model's lattice of its utterance.

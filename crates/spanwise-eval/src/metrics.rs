@@ -1,6 +1,6 @@
 //! What a parser's predictions are worth: exact match, denotation, coverage, calibration, trees.
 //!
-//! A [`Judge`] compares one prediction with one example; a [`Report`] sums up. Definitions:
+//! A [`Evaluator`] compares one prediction with one example; a [`Report`] sums up. Definitions:
 //!
 //! * **Exact match**: the predicted program and the gold program are the same term.
 //! * **Denotation**: both denote the same. An empty answer and a program that fails denote nothing, and
@@ -32,7 +32,7 @@ use std::sync::Arc;
 
 /// Bins of the calibration error.
 const N_BINS: usize = 10;
-/// Terms after which a judge's store starts afresh, so that memory stays flat.
+/// Terms after which a evaluator's store starts afresh, so that memory stays flat.
 const MAX_TERMS: usize = 1 << 20;
 
 /// What a parser said about one utterance.
@@ -50,7 +50,7 @@ pub struct Prediction<'a> {
 
 /// One prediction compared with what is true. `None` where nothing can be said.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Judged {
+pub struct ScoredExample {
     /// Whether the program is the gold one.
     pub exact: Option<bool>,
     /// Whether it denotes the same.
@@ -66,14 +66,14 @@ pub struct Judged {
     /// The tree compared with the gold tree.
     pub tree: Option<TreeCounts>,
     /// Whether the gold tree is the only one its leaves allow
-    /// ([`OneTree`](crate::tree_f1::OneTree)); the judge leaves this to others.
+    /// ([`OneTree`](crate::tree_f1::OneTree)); the evaluator leaves this to others.
     pub one_tree: bool,
     /// The tree compared with the nearest one that yields the gold program
-    /// ([`tree_any`](crate::tree_any)); the judge leaves this to others.
+    /// ([`tree_any`](crate::tree_any)); the evaluator leaves this to others.
     pub tree_any: Option<TreeCounts>,
 }
 
-impl Judged {
+impl ScoredExample {
     /// Whether the prediction is right: by denotation where that is known, by exact match elsewhere.
     #[must_use]
     pub fn is_right(&self) -> Option<bool> {
@@ -84,7 +84,7 @@ impl Judged {
 /// Compares predictions with examples of one domain. A clone shares the executor and nothing else, so each
 /// thread can have its own.
 #[derive(Clone)]
-pub struct Judge<'a> {
+pub struct Evaluator<'a> {
     domain: &'a Domain,
     executor: Option<Arc<dyn Executor>>,
     terms: Terms,
@@ -122,8 +122,8 @@ impl Outcome {
     }
 }
 
-impl<'a> Judge<'a> {
-    /// A judge for a domain whose file is in `directory`.
+impl<'a> Evaluator<'a> {
+    /// A evaluator for a domain whose file is in `directory`.
     ///
     /// # Errors
     /// An executor that cannot be opened.
@@ -132,7 +132,7 @@ impl<'a> Judge<'a> {
         Ok(Self::with_executor(domain, executor))
     }
 
-    /// A judge with an executor of one's own, or none.
+    /// A evaluator with an executor of one's own, or none.
     #[must_use]
     pub fn with_executor(domain: &'a Domain, executor: Option<Arc<dyn Executor>>) -> Self {
         Self { domain, executor, terms: domain.new_terms(), known: HashMap::new(), pieces: None }
@@ -156,13 +156,13 @@ impl<'a> Judge<'a> {
     /// Cost: at most two evaluations; one where the program is the gold one, none where it is known and there
     /// is no context.
     #[must_use]
-    pub fn judge(
+    pub fn score(
         &mut self,
         example: &Example,
         covered: bool,
         prediction: Option<&Prediction<'_>>,
         gold_tree: Option<&LabelledSpans>,
-    ) -> Judged {
+    ) -> ScoredExample {
         if self.terms.len() > MAX_TERMS {
             self.terms = self.domain.new_terms();
             self.known.clear();
@@ -179,7 +179,7 @@ impl<'a> Judge<'a> {
             None => Some(counts(gold, &LabelledSpans::new())),
             Some(prediction) => Some(counts(gold, &predicted_tree(self.domain, prediction.tree?))),
         });
-        Judged {
+        ScoredExample {
             exact,
             denotation,
             denotation_strict,
@@ -273,34 +273,34 @@ pub struct Report {
 impl Report {
     /// Sums up. The order of the examples does not matter.
     #[must_use]
-    pub fn new(judged: &[Judged]) -> Self {
-        let share = |of: fn(&Judged) -> Option<bool>| {
-            let answers: Vec<bool> = judged.iter().filter_map(of).collect();
+    pub fn new(scored: &[ScoredExample]) -> Self {
+        let share = |of: fn(&ScoredExample) -> Option<bool>| {
+            let answers: Vec<bool> = scored.iter().filter_map(of).collect();
             percent(answers.iter().filter(|yes| **yes).count(), answers.len())
         };
         let calibration = Calibration::new(
-            judged.iter().filter_map(|judged| Some((judged.probability, judged.is_right()?))),
+            scored.iter().filter_map(|scored| Some((scored.probability, scored.is_right()?))),
         );
-        let trees = |of: fn(&Judged) -> Option<TreeCounts>| {
-            judged.iter().filter_map(of).fold(TreeCounts::default(), TreeCounts::plus).f1()
+        let trees = |of: fn(&ScoredExample) -> Option<TreeCounts>| {
+            scored.iter().filter_map(of).fold(TreeCounts::default(), TreeCounts::plus).f1()
         };
         Self {
-            n: judged.len(),
-            exact_match: share(|judged| judged.exact),
-            n_denotation: judged.iter().filter(|judged| judged.denotation.is_some()).count(),
-            denotation: share(|judged| judged.denotation),
-            denotation_strict: share(|judged| judged.denotation_strict),
-            coverage: share(|judged| judged.exact.map(|_| judged.covered)),
-            no_parse: share(|judged| Some(!judged.found)),
+            n: scored.len(),
+            exact_match: share(|scored| scored.exact),
+            n_denotation: scored.iter().filter(|scored| scored.denotation.is_some()).count(),
+            denotation: share(|scored| scored.denotation),
+            denotation_strict: share(|scored| scored.denotation_strict),
+            coverage: share(|scored| scored.exact.map(|_| scored.covered)),
+            no_parse: share(|scored| Some(!scored.found)),
             ece: calibration.ece(),
             risk_at_80: calibration.risk_at(80.0),
             risk_at_90: calibration.risk_at(90.0),
             risk_at_95: calibration.risk_at(95.0),
-            n_trees: judged.iter().filter(|judged| judged.tree.is_some()).count(),
-            tree_f1: trees(|judged| judged.tree),
-            tree_f1_one_tree: trees(|judged| judged.tree.filter(|_| judged.one_tree)),
-            n_trees_any: judged.iter().filter(|judged| judged.tree_any.is_some()).count(),
-            tree_f1_any: trees(|judged| judged.tree_any),
+            n_trees: scored.iter().filter(|scored| scored.tree.is_some()).count(),
+            tree_f1: trees(|scored| scored.tree),
+            tree_f1_one_tree: trees(|scored| scored.tree.filter(|_| scored.one_tree)),
+            n_trees_any: scored.iter().filter(|scored| scored.tree_any.is_some()).count(),
+            tree_f1_any: trees(|scored| scored.tree_any),
         }
     }
 }

@@ -15,7 +15,7 @@ use spanwise_domains::data::Example;
 use spanwise_domains::exec::Executor;
 use spanwise_eval::calibrate;
 use spanwise_eval::evaluate::evaluate;
-use spanwise_eval::metrics::{Judge, Report};
+use spanwise_eval::metrics::{Evaluator, Report};
 use spanwise_lang::Terms;
 use spanwise_model::{Model, Pair, Parser, Task};
 use spanwise_nn::{AdamW, Random};
@@ -157,9 +157,9 @@ impl Run<'_> {
 
     /// Fits the confidence of the model; returns the calibration error on dev without it.
     fn calibrate(&mut self) -> Option<f64> {
-        let judge = Judge::with_executor(&self.model.domain, self.executor.clone());
+        let evaluator = Evaluator::with_executor(&self.model.domain, self.executor.clone());
         let train: Vec<_> = self.pairs.iter().map(|pair| pair.utterance.clone()).collect();
-        let fitted = calibrate::fit(&self.model, &judge, &train, &self.dev);
+        let fitted = calibrate::fit(&self.model, &evaluator, &train, &self.dev);
         self.model.confidence = fitted.confidence;
         fitted.ece_of_posteriors
     }
@@ -169,8 +169,8 @@ impl Run<'_> {
         if self.dev.is_empty() {
             return None;
         }
-        let judge = Judge::with_executor(&self.model.domain, self.executor.clone());
-        Some(Report::new(&evaluate(&self.model, &judge, &self.dev, &|_| {})))
+        let evaluator = Evaluator::with_executor(&self.model.domain, self.executor.clone());
+        Some(Report::new(&evaluate(&self.model, &evaluator, &self.dev, &|_| {})))
     }
 
     fn row(&self, epoch: usize, pass: &Pass) -> EpochRow {

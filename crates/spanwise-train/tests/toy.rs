@@ -6,7 +6,7 @@ use spanwise_domains::data;
 use spanwise_domains::load::Spec;
 use spanwise_eval::annotate::Annotator;
 use spanwise_eval::evaluate::evaluate;
-use spanwise_eval::metrics::{Judge, Report};
+use spanwise_eval::metrics::{Evaluator, Report};
 use spanwise_train::{Config, Event, TrainError, Trained, train};
 use std::fs;
 use std::ops::ControlFlow;
@@ -36,9 +36,9 @@ fn go_on(_: Event<'_>) -> ControlFlow<()> {
 
 fn exact_match(trained: &Trained, file: &str) -> f64 {
     let examples = data::read(&Path::new(TOY).join(file)).unwrap();
-    let judge = Judge::with_executor(&trained.parser.model().domain, None);
-    let judged = evaluate(trained.parser.model(), &judge, &examples, &|_| {});
-    Report::new(&judged).exact_match.unwrap()
+    let evaluator = Evaluator::with_executor(&trained.parser.model().domain, None);
+    let scored = evaluate(trained.parser.model(), &evaluator, &examples, &|_| {});
+    Report::new(&scored).exact_match.unwrap()
 }
 
 /// What two equal runs have in common; `model.json` holds the hash of the weights.

@@ -8,7 +8,7 @@ use spanwise_core::Utterance;
 use spanwise_domains::data::{self, Example};
 use spanwise_eval::calibrate::{Fitted, fit};
 use spanwise_eval::evaluate::evaluate;
-use spanwise_eval::metrics::{Judge, Report};
+use spanwise_eval::metrics::{Evaluator, Report};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -52,16 +52,16 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     if train.is_empty() && parser.model().confidence.novelty.is_none() {
         say("note: without --train, utterances of other domains are not recognized");
     }
-    let judge = Judge::new(&parser.model().domain, Some(&args.model))?;
-    let Fitted { confidence, ece_of_posteriors } = fit(parser.model(), &judge, &train, &dev);
+    let evaluator = Evaluator::new(&parser.model().domain, Some(&args.model))?;
+    let Fitted { confidence, ece_of_posteriors } = fit(parser.model(), &evaluator, &train, &dev);
     let mut model = parser.into_model();
     model.confidence = confidence;
     model.save(out)?;
 
     // Measured on the model as it was written.
     let parser = super::parser(out)?;
-    let judge = Judge::new(&parser.model().domain, Some(&args.model))?;
-    let report = Report::new(&evaluate(parser.model(), &judge, &dev, &|_| {}));
+    let evaluator = Evaluator::new(&parser.model().domain, Some(&args.model))?;
+    let report = Report::new(&evaluate(parser.model(), &evaluator, &dev, &|_| {}));
     print(args.json, out, &parser.model().confidence, [ece_of_posteriors, report.ece])?;
     Ok(Status::Success)
 }

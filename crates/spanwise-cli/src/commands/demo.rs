@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use spanwise_domains::data::Example;
 use spanwise_domains::load::builtin_names;
 use spanwise_eval::evaluate::evaluate;
-use spanwise_eval::metrics::{Judge, Report};
+use spanwise_eval::metrics::{Evaluator, Report};
 use spanwise_model::Parser;
 use std::io::{self, BufRead as _, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -131,10 +131,10 @@ fn intro() -> String {
 
 /// How good the parser is on each held-out set.
 fn measure(parser: &Parser, directory: &Path) -> Result<Vec<Report>> {
-    let judge = Judge::new(&parser.model().domain, Some(directory))?;
+    let evaluator = Evaluator::new(&parser.model().domain, Some(directory))?;
     let report = |(_, name, text): &(&str, &str, &str)| -> Result<Report> {
         let examples: Vec<Example> = data::examples(name, text)?;
-        Ok(Report::new(&evaluate(parser.model(), &judge, &examples, &|_| {})))
+        Ok(Report::new(&evaluate(parser.model(), &evaluator, &examples, &|_| {})))
     };
     HELD_OUT.iter().map(report).collect()
 }

@@ -9,7 +9,7 @@ use out_of_domain::OutOfDomain;
 use serde_json::{Value, json};
 use spanwise_domains::data::{self, Example, write_atomic};
 use spanwise_eval::evaluate::evaluate_with;
-use spanwise_eval::metrics::{Judge, Judged, Report};
+use spanwise_eval::metrics::{Evaluator, Report, ScoredExample};
 use spanwise_eval::selective::Answered;
 use spanwise_model::{Outcome, Parser};
 use std::io::{self, Write};
@@ -62,17 +62,17 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     let parser = parser(&args.model)?;
     let examples = read(&args.data, args.limit.map_or(usize::MAX, NonZeroUsize::get))?;
     let pieces = args.pieces.as_deref().map(tokenizer).transpose()?;
-    let mut judge = Judge::new(&parser.model().domain, Some(&args.model))?;
+    let mut evaluator = Evaluator::new(&parser.model().domain, Some(&args.model))?;
     if let Some(pieces) = &pieces {
-        judge = judge.with_pieces(pieces);
+        evaluator = evaluator.with_pieces(pieces);
     }
 
     let bar = progress_bar(examples.len(), "{bar:30} {pos}/{len} {per_sec} {eta}");
     let started = Instant::now();
     let wants_lines = args.predictions.is_some();
-    let judged = evaluate_with(
+    let scored = evaluate_with(
         parser.model(),
-        &judge,
+        &evaluator,
         &examples,
         &|done| bar.inc(done as u64),
         &|example, one, outcome| wants_lines.then(|| prediction(&parser, example, one, outcome).to_string()),
@@ -81,12 +81,12 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     bar.finish_and_clear();
 
     if let Some(path) = &args.predictions {
-        let lines: Vec<&str> = judged.iter().filter_map(|(_, line)| line.as_deref()).collect();
+        let lines: Vec<&str> = scored.iter().filter_map(|(_, line)| line.as_deref()).collect();
         write_atomic(path, |file| lines.iter().try_for_each(|line| writeln!(file, "{line}")))?;
     }
-    let judged: Vec<Judged> = judged.into_iter().map(|(one, _)| one).collect();
-    let report = Report::new(&judged);
-    let answered = args.abstain_below.map(|below| Answered::new(&judged, below));
+    let scored: Vec<ScoredExample> = scored.into_iter().map(|(one, _)| one).collect();
+    let report = Report::new(&scored);
+    let answered = args.abstain_below.map(|below| Answered::new(&scored, below));
     let out_of_domain =
         args.out_of_domain.as_ref().map(|path| OutOfDomain::read(path, &parser)).transpose()?;
     let speed = examples.len() as f64 / seconds.max(f64::MIN_POSITIVE);
@@ -100,13 +100,13 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
             object.insert("accuracy_answered".to_owned(), json!(accuracy_answered));
         }
         if let Some(out_of_domain) = &out_of_domain {
-            object.insert("out_of_domain".to_owned(), out_of_domain.to_json(&judged));
+            object.insert("out_of_domain".to_owned(), out_of_domain.to_json(&scored));
         }
         writeln!(out, "{}", Value::Object(object))?;
     } else {
         let mut text = as_text(&report, answered, seconds, speed);
         if let Some(out_of_domain) = &out_of_domain {
-            text += &format!("\n{}", out_of_domain.to_text(&judged));
+            text += &format!("\n{}", out_of_domain.to_text(&scored));
         }
         out.write_all(text.as_bytes())?;
     }
@@ -165,7 +165,7 @@ fn as_text(report: &Report, answered: Option<Answered>, seconds: f64, speed: f64
 }
 
 /// The prediction for one example, as a line of --predictions.
-fn prediction(parser: &Parser, example: &Example, judged: &Judged, outcome: &Outcome) -> Value {
+fn prediction(parser: &Parser, example: &Example, scored: &ScoredExample, outcome: &Outcome) -> Value {
     let found = outcome.parse().map(|parse| {
         let program = parser.model().domain.display(&parse.terms, parse.program).to_string();
         let denotation = parser.execute(&parse.terms, parse.program, example.context.as_ref());
@@ -178,8 +178,8 @@ fn prediction(parser: &Parser, example: &Example, judged: &Judged, outcome: &Out
         "gold": example.program,
         "program": program,
         "denotation": denotation,
-        "probability": judged.probability,
-        "exact": judged.exact,
-        "denotation_correct": judged.denotation,
+        "probability": scored.probability,
+        "exact": scored.exact,
+        "denotation_correct": scored.denotation,
     })
 }

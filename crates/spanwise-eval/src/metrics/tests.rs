@@ -15,18 +15,18 @@ fn example(program: Option<&str>, answer: Option<&str>) -> Example {
     Example { program: owned(program), answer: owned(answer), ..Example::new("words") }
 }
 
-/// What a judge says about a program, if there is one, that is predicted for an example.
-fn judged(judge: &mut Judge<'_>, example: &Example, program: Option<&str>) -> Judged {
-    let mut terms = judge.domain.new_terms();
+/// What a evaluator says about a program, if there is one, that is predicted for an example.
+fn scored(evaluator: &mut Evaluator<'_>, example: &Example, program: Option<&str>) -> ScoredExample {
+    let mut terms = evaluator.domain.new_terms();
     let program = program.map(|text| terms.parse(text).unwrap());
     let prediction =
         program.map(|program| Prediction { terms: &terms, program, probability: 0.5, tree: None });
-    judge.judge(example, true, prediction.as_ref(), None)
+    evaluator.score(example, true, prediction.as_ref(), None)
 }
 
 /// Exact, lenient and strict.
-fn columns(judged: Judged) -> [Option<bool>; 3] {
-    [judged.exact, judged.denotation, judged.denotation_strict]
+fn columns(scored: ScoredExample) -> [Option<bool>; 3] {
+    [scored.exact, scored.denotation, scored.denotation_strict]
 }
 
 const LAKES: &str = "answer(lake(loc_2(stateid('texas'))))";
@@ -35,22 +35,22 @@ const LAKES: &str = "answer(lake(loc_2(stateid('texas'))))";
 #[test]
 fn an_empty_prediction_equals_an_empty_answer_leniently_but_not_strictly() {
     let domain = load("geo").unwrap();
-    let mut judge = Judge::new(&domain, None).unwrap();
+    let mut evaluator = Evaluator::new(&domain, None).unwrap();
     let gold = example(Some(LAKES), None);
-    let other = judged(&mut judge, &gold, Some("answer(lake(loc_2(stateid('ohio'))))"));
+    let other = scored(&mut evaluator, &gold, Some("answer(lake(loc_2(stateid('ohio'))))"));
     assert_eq!(columns(other), [Some(false), Some(true), Some(false)]);
-    let same = judged(&mut judge, &gold, Some("answer ( lake ( loc_2 ( stateid ( 'texas' ) ) ) )"));
+    let same = scored(&mut evaluator, &gold, Some("answer ( lake ( loc_2 ( stateid ( 'texas' ) ) ) )"));
     assert_eq!(columns(same), [Some(true); 3]);
     let full = example(Some("answer(capital_1(stateid('texas')))"), None);
-    assert_eq!(columns(judged(&mut judge, &full, Some(LAKES))), [Some(false); 3]);
+    assert_eq!(columns(scored(&mut evaluator, &full, Some(LAKES))), [Some(false); 3]);
 }
 
 #[cfg(feature = "geo")]
 #[test]
 fn a_missing_prediction_is_wrong_even_where_the_answer_is_empty() {
     let domain = load("geo").unwrap();
-    let mut judge = Judge::new(&domain, None).unwrap();
-    let missing = judged(&mut judge, &example(Some(LAKES), None), None);
+    let mut evaluator = Evaluator::new(&domain, None).unwrap();
+    let missing = scored(&mut evaluator, &example(Some(LAKES), None), None);
     assert_eq!((columns(missing), missing.found, missing.probability), ([Some(false); 3], false, 0.0));
 }
 
@@ -58,33 +58,39 @@ fn a_missing_prediction_is_wrong_even_where_the_answer_is_empty() {
 #[test]
 fn another_program_with_the_same_answer_is_right() {
     let domain = load("geo").unwrap();
-    let mut judge = Judge::new(&domain, None).unwrap();
+    let mut evaluator = Evaluator::new(&domain, None).unwrap();
     let gold = example(Some("answer(capital_1(stateid('texas')))"), None);
-    let other = judged(&mut judge, &gold, Some("answer(capital(loc_2(stateid('texas'))))"));
+    let other = scored(&mut evaluator, &gold, Some("answer(capital(loc_2(stateid('texas'))))"));
     assert_eq!(columns(other), [Some(false), Some(true), Some(true)]);
 }
 
 #[test]
 fn an_answer_stands_in_for_a_program_that_is_not_there() {
     let domain = load("scan").unwrap();
-    let mut judge = Judge::new(&domain, None).unwrap();
+    let mut evaluator = Evaluator::new(&domain, None).unwrap();
     let gold = example(None, Some("I_TURN_LEFT I_WALK"));
-    assert_eq!(columns(judged(&mut judge, &gold, Some("i_walk(i_left)"))), [None, Some(true), Some(true)]);
-    assert_eq!(columns(judged(&mut judge, &gold, Some("i_walk(i_right)"))), [None, Some(false), Some(false)]);
-    assert_eq!(columns(judged(&mut judge, &example(None, None), Some("i_walk()"))), [None; 3]);
+    assert_eq!(
+        columns(scored(&mut evaluator, &gold, Some("i_walk(i_left)"))),
+        [None, Some(true), Some(true)]
+    );
+    assert_eq!(
+        columns(scored(&mut evaluator, &gold, Some("i_walk(i_right)"))),
+        [None, Some(false), Some(false)]
+    );
+    assert_eq!(columns(scored(&mut evaluator, &example(None, None), Some("i_walk()"))), [None; 3]);
 }
 
 #[cfg(feature = "geo")]
 #[test]
 fn without_an_executor_or_a_scene_nothing_is_said_about_denotations() {
     let domain = load("geo").unwrap();
-    let mut judge = Judge::with_executor(&domain, None);
+    let mut evaluator = Evaluator::with_executor(&domain, None);
     let gold = example(Some(LAKES), None);
-    assert_eq!(columns(judged(&mut judge, &gold, Some(LAKES))), [Some(true), None, None]);
+    assert_eq!(columns(scored(&mut evaluator, &gold, Some(LAKES))), [Some(true), None, None]);
     let domain = load("clevr").unwrap();
-    let mut judge = Judge::new(&domain, None).unwrap();
+    let mut evaluator = Evaluator::new(&domain, None).unwrap();
     let gold = example(Some("count(filter(red, scene()))"), None);
-    let wrong = judged(&mut judge, &gold, Some("count(filter(blue, scene()))"));
+    let wrong = scored(&mut evaluator, &gold, Some("count(filter(blue, scene()))"));
     assert_eq!(columns(wrong), [Some(false), None, None]);
     let report = Report::new(&[wrong]);
     assert_eq!((report.exact_match, report.n_denotation, report.denotation), (Some(0.0), 0, None));
@@ -94,10 +100,10 @@ fn without_an_executor_or_a_scene_nothing_is_said_about_denotations() {
 #[test]
 fn a_gold_program_that_is_no_program_is_matched_by_none() {
     let domain = load("geo").unwrap();
-    let mut judge = Judge::new(&domain, None).unwrap();
+    let mut evaluator = Evaluator::new(&domain, None).unwrap();
     let gold = example(Some("answer((("), None);
-    assert_eq!(columns(judged(&mut judge, &gold, Some(LAKES))), [Some(false), None, None]);
-    assert_eq!(columns(judged(&mut judge, &gold, None)), [Some(false), None, None]);
+    assert_eq!(columns(scored(&mut evaluator, &gold, Some(LAKES))), [Some(false), None, None]);
+    assert_eq!(columns(scored(&mut evaluator, &gold, None)), [Some(false), None, None]);
 }
 
 /// Denotes the program itself, and counts how often it is asked.
@@ -115,23 +121,23 @@ impl Executor for Counting {
 fn no_program_is_evaluated_twice_without_a_context() {
     let domain = load("geo").unwrap();
     let executor = Arc::new(Counting(AtomicUsize::new(0)));
-    let mut judge = Judge::with_executor(&domain, Some(executor.clone()));
+    let mut evaluator = Evaluator::with_executor(&domain, Some(executor.clone()));
     let other = "answer(lake(all))";
     for program in [Some(LAKES), Some(other), Some(LAKES), Some(other), None] {
-        let found = judged(&mut judge, &example(Some(LAKES), None), program);
+        let found = scored(&mut evaluator, &example(Some(LAKES), None), program);
         assert_eq!(found.denotation, Some(program == Some(LAKES)));
     }
     assert_eq!(executor.0.load(Ordering::Relaxed), 2);
     let scene = Example { context: Some(json!({})), ..example(Some(LAKES), None) };
-    judged(&mut judge, &scene, Some(LAKES));
+    scored(&mut evaluator, &scene, Some(LAKES));
     assert_eq!(executor.0.load(Ordering::Relaxed), 3);
 }
 
 #[test]
-fn judges_can_be_handed_to_threads() {
+fn evaluators_can_be_handed_to_threads() {
     fn check<T: Send + Clone>(_: &T) {}
     let domain = load("scan").unwrap();
-    check(&Judge::new(&domain, None).unwrap());
+    check(&Evaluator::new(&domain, None).unwrap());
 }
 
 #[test]
@@ -149,12 +155,12 @@ fn gold_programs_are_right_by_every_measure() {
             return;
         }
         let domain = load(name).unwrap();
-        let mut judge = Judge::new(&domain, None).unwrap();
+        let mut evaluator = Evaluator::new(&domain, None).unwrap();
         let examples = spanwise_domains::data::open(&path).unwrap().map(Result::unwrap).take(600);
-        let found: Vec<Judged> = examples
+        let found: Vec<ScoredExample> = examples
             .map(|example| {
                 let program = example.program.clone();
-                judged(&mut judge, &example, program.as_deref())
+                scored(&mut evaluator, &example, program.as_deref())
             })
             .collect();
         let report = Report::new(&found);
@@ -172,7 +178,7 @@ fn a_report_of_nothing_has_no_numbers() {
 
 #[test]
 fn a_report_counts_each_measure_over_the_examples_that_have_it() {
-    let right = Judged {
+    let right = ScoredExample {
         exact: Some(true),
         denotation: Some(true),
         denotation_strict: Some(true),
@@ -183,17 +189,17 @@ fn a_report_counts_each_measure_over_the_examples_that_have_it() {
         one_tree: true,
         tree_any: Some(TreeCounts { matched: 4, predicted: 4, gold: 4 }),
     };
-    let unknown = Judged { denotation: None, denotation_strict: None, ..right };
-    let missing = Judged {
+    let unknown = ScoredExample { denotation: None, denotation_strict: None, ..right };
+    let missing = ScoredExample {
         exact: Some(false),
         denotation: Some(false),
         denotation_strict: Some(false),
         tree: Some(TreeCounts { matched: 0, predicted: 0, gold: 5 }),
         tree_any: Some(TreeCounts { matched: 0, predicted: 0, gold: 4 }),
-        ..Judged::default()
+        ..ScoredExample::default()
     };
     let only_answer =
-        Judged { exact: None, covered: false, tree: None, one_tree: false, tree_any: None, ..right };
+        ScoredExample { exact: None, covered: false, tree: None, one_tree: false, tree_any: None, ..right };
     let report = Report::new(&[right, unknown, missing, only_answer]);
     expect_test::expect![[r#"
         {

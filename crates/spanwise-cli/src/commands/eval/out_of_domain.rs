@@ -10,7 +10,7 @@ use anyhow::{Result, bail};
 use serde_json::{Map, Value, json};
 use spanwise_core::Utterance;
 use spanwise_eval::evaluate::BATCH;
-use spanwise_eval::metrics::Judged;
+use spanwise_eval::metrics::ScoredExample;
 use spanwise_eval::selective::Rejection;
 use spanwise_model::{Details, Parser};
 use std::path::Path;
@@ -53,9 +53,9 @@ impl OutOfDomain {
     }
 
     /// Shares and thresholds, over all and by section.
-    pub(super) fn to_json(&self, judged: &[Judged]) -> Value {
+    pub(super) fn to_json(&self, scored: &[ScoredExample]) -> Value {
         let shares = |out_of_domain: &[f64]| {
-            let of = |kept: f64| Rejection::new(judged, out_of_domain, kept);
+            let of = |kept: f64| Rejection::new(scored, out_of_domain, kept);
             let kept = KEPT.map(|kept| (format!("kept_{kept:.0}"), of(kept).map(|one| one.to_json())));
             let kept = kept.into_iter().map(|(name, one)| (name, json!(one)));
             kept.chain([("n".to_owned(), json!(out_of_domain.len()))]).collect::<Map<_, _>>()
@@ -71,10 +71,10 @@ impl OutOfDomain {
     }
 
     /// The same as a table.
-    pub(super) fn to_text(&self, judged: &[Judged]) -> String {
+    pub(super) fn to_text(&self, scored: &[ScoredExample]) -> String {
         let mut table = Columns::new(["out-of-domain utterances rejected", "of", "90 % kept", "95 % kept"]);
         let mut row = |name: &str, out_of_domain: &[f64]| {
-            let share = |kept| percent(Rejection::new(judged, out_of_domain, kept).map(|one| one.rejected));
+            let share = |kept| percent(Rejection::new(scored, out_of_domain, kept).map(|one| one.rejected));
             let [at_90, at_95] = KEPT.map(share);
             table.row([name.to_owned(), out_of_domain.len().to_string(), at_90, at_95]);
         };
@@ -85,7 +85,7 @@ impl OutOfDomain {
                 row(if name.is_empty() { "(no section)" } else { name }, out_of_domain);
             }
         }
-        let threshold = |kept| Rejection::new(judged, &all, kept).map(|one| format!("{:.3}", one.threshold));
+        let threshold = |kept| Rejection::new(scored, &all, kept).map(|one| format!("{:.3}", one.threshold));
         let [at_90, at_95] = KEPT.map(|kept| threshold(kept).unwrap_or_else(|| "-".to_owned()));
         table.row(["threshold (--abstain-below)".to_owned(), String::new(), at_90, at_95]);
         table.render()
