@@ -1,7 +1,6 @@
-//! How many examples were annotated, and how far annotations agree with other gold trees of the same utterances.
+//! Agreement between annotated trees and other gold trees of the same utterances.
 //!
-//! Outcomes of annotation and the other trees come in, counts go out. Trees are compared as labelled spans
-//! ([`crate::tree_f1`]); constants alone are the same without the joins.
+//! Trees are compared as labelled spans ([`crate::tree_f1`]), once with all labels and once with constants only.
 
 use crate::annotate::{Annotated, Omission};
 use crate::gold_spans::pieces_per_word;
@@ -12,13 +11,13 @@ use spanwise_core::Utterance;
 use spanwise_domains::data::Example;
 use spanwise_nn::Tokenizer;
 
-/// Puts an annotation into its example.
+/// A copy of an example with the annotation as its `gold_spans`.
 #[must_use]
 pub fn annotated_example(example: &Example, annotated: &Annotated) -> Example {
     Example { gold_spans: Some(to_json(&annotated.spans)), ..example.clone() }
 }
 
-/// Reasons with the number of examples and the first of them, the most frequent first.
+/// The reasons for omissions, the most frequent first: name, number of examples, and the first of them.
 #[must_use]
 pub fn by_kind(omissions: &[Omission]) -> Vec<(&'static str, usize, &Omission)> {
     let mut kinds: Vec<(&'static str, usize, &Omission)> = Vec::new();
@@ -32,18 +31,18 @@ pub fn by_kind(omissions: &[Omission]) -> Vec<(&'static str, usize, &Omission)> 
     kinds
 }
 
-/// Annotations against other trees.
+/// Counts of the comparison of annotations with other trees.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Agreement {
-    /// Annotated examples with another tree.
+    /// Annotated examples for which there is another tree.
     pub n_compared: usize,
-    /// Examples whose other tree cannot be read over words.
+    /// Annotated examples whose other tree does not fit the words.
     pub n_unreadable: usize,
     /// Trees with the same spans and labels.
     pub n_identical: usize,
-    /// Labelled spans.
+    /// Labelled spans; the other tree counts as gold.
     pub spans: TreeCounts,
-    /// The same for constants alone.
+    /// The same without joins.
     pub constants: TreeCounts,
 }
 
@@ -55,8 +54,8 @@ pub struct OtherTrees<'a> {
 }
 
 impl<'a> OtherTrees<'a> {
-    /// Takes examples with trees. `tokenizer` is the one whose word-pieces their spans count, if they do; without it
-    /// such trees are read where every word must be one piece.
+    /// Indexes examples with trees. `tokenizer` gives the word-pieces of spans that count word-pieces; without it, such
+    /// trees are read only if every word is one word-piece.
     #[must_use]
     pub fn new(examples: &'a [Example], tokenizer: Option<&'a Tokenizer>) -> Self {
         let by_utterance = examples.iter().map(|example| (example.utterance.as_str(), example)).collect();
@@ -74,7 +73,7 @@ impl<'a> OtherTrees<'a> {
 }
 
 impl Agreement {
-    /// Compares one annotation.
+    /// Compares one annotation with the other tree of its utterance, if there is one.
     pub fn add(&mut self, others: &OtherTrees<'_>, utterance: &str, annotated: &LabelledSpans) {
         match others.tree(utterance) {
             None => {}
@@ -88,7 +87,7 @@ impl Agreement {
         }
     }
 
-    /// Identical trees in percent of those compared.
+    /// Identical trees in percent of the compared ones.
     #[must_use]
     pub fn identical(&self) -> Option<f64> {
         (self.n_compared > 0).then(|| 100.0 * self.n_identical as f64 / self.n_compared as f64)

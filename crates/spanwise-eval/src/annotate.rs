@@ -1,13 +1,13 @@
-//! Gold trees from programs: which words of an utterance say which constant, where that is beyond doubt.
+//! Annotation: derives gold trees from utterances and programs, where the alignment is unambiguous.
 //!
-//! An utterance with its program comes in, labelled spans or a reason go out. The way is the paper's (section 4.4), as
-//! far as it tells: a lexicon with more phrases than a parser has says where each constant may stand, and the program
-//! says which of these fit together. Here that is a gold chart over the licensed phrases. It holds every way to lay the
-//! program over the words; preferences then thin it out one after the other, each keeping the best derivations and no
-//! other. Where what is left agrees on the words of every constant, there is an annotation; derivations that differ in
-//! brackets alone are one to it, and the chart's first counts. Where it does not agree, the example is left out.
+//! The method follows section 4.4 of the paper, as far as it is described there. A lexicon with more phrases than the
+//! parser's gives the words that each constant can be aligned to. A gold chart over these phrases holds all derivations of
+//! the program. The domain's preferences are applied one after the other; each keeps only the derivations with the
+//! highest score under it. If the derivations that remain agree on the words of every constant, the example is
+//! annotated. Derivations that differ only in bracketing count as agreeing, and the Viterbi tree of the chart is taken.
+//! Otherwise the example is left out.
 //!
-//! Nothing here reads files or knows a predicate by name: phrases and preferences are data of the domain.
+//! Phrases and preferences are data of the domain; no predicate is known by name here.
 
 use crate::agreement::annotated_example;
 use crate::tree_f1::{LabelledSpans, predicted_tree};
@@ -22,7 +22,6 @@ use spanwise_chart::{Category, SpanTree};
 use spanwise_core::Utterance;
 use spanwise_domains::data::Example;
 use spanwise_domains::load::Spec;
-
 use spanwise_lang::{Annotation, ConstantId, Domain, DomainErrors, Kind, Node, Preference, TermId, Terms};
 
 /// An annotated utterance.
@@ -32,14 +31,14 @@ pub struct Annotated {
     pub tree: SpanTree,
     /// The tree in the conventions of gold trees.
     pub spans: LabelledSpans,
-    /// How many trees were left when the words of every constant were decided; more than one where brackets are free.
+    /// The number of trees that remain with this alignment; more than one if the bracketing is ambiguous.
     pub n_trees: f64,
 }
 
 impl Annotated {
-    /// Whether some constant of the program is on no words.
+    /// Whether some constant of the program is implicit: it is inserted, and no words are aligned to it.
     #[must_use]
-    pub fn has_unsaid(&self) -> bool {
+    pub fn has_implicit(&self) -> bool {
         self.tree.nodes.iter().any(|node| matches!(node.category, Category::Implicit(_)))
     }
 }
@@ -51,9 +50,9 @@ pub enum LeftOut {
     NoProgram,
     /// Its program cannot be read.
     Unreadable(String),
-    /// No derivation with the phrases there are.
+    /// The phrases allow no derivation of the program.
     Underivable(Cause),
-    /// More than one place for a constant, and no preference decides.
+    /// A constant can be aligned to different words, and no preference decides.
     Ambiguous(ConstantId),
 }
 
@@ -62,7 +61,7 @@ pub enum LeftOut {
 pub struct Omission {
     /// The short name of the reason.
     pub kind: &'static str,
-    /// The reason in words.
+    /// The reason, human-readable.
     pub reason: String,
     /// The utterance.
     pub utterance: String,
@@ -80,7 +79,7 @@ impl LeftOut {
         }
     }
 
-    /// The reason in words.
+    /// The reason, human-readable.
     #[must_use]
     pub fn describe(&self, domain: &Domain, terms: &Terms) -> String {
         match self {
@@ -88,16 +87,16 @@ impl LeftOut {
             Self::Unreadable(reason) => reason.clone(),
             Self::Underivable(cause) => cause.describe(domain, terms),
             Self::Ambiguous(constant) => {
-                format!("`{}` can stand on different words", domain.constants()[*constant].name)
+                format!("`{}` can be aligned to different words", domain.constants()[*constant].name)
             }
         }
     }
 }
 
-/// The examples for which the domain's own phrases give a tree, with that tree.
+/// Annotates examples with the phrases of their domain. Examples without an annotation are dropped.
 ///
 /// # Errors
-/// Everything that is wrong with the phrases.
+/// All errors in the annotation phrases.
 pub fn trees(spec: &Spec<'_>, domain: &Domain, examples: &[Example]) -> Result<Vec<Example>, DomainErrors> {
     let annotation = spec.annotation(domain)?;
     let annotator = Annotator::new(domain, &annotation);
@@ -114,7 +113,7 @@ pub struct Annotator<'a> {
 }
 
 impl<'a> Annotator<'a> {
-    /// Compiles the grammar: parts in any order; constants may go without saying where the domain allows it.
+    /// Compiles the grammar: discontinuous parts are allowed, and so are implicit constants that the domain declares.
     #[must_use]
     pub fn new(domain: &'a Domain, annotation: &'a Annotation) -> Self {
         let options = Options { discontinuity: Discontinuity::Open, implicit: true };
@@ -124,7 +123,7 @@ impl<'a> Annotator<'a> {
     /// Annotates an example.
     ///
     /// # Errors
-    /// Why it is left out, in words.
+    /// The reason why it is left out, human-readable.
     pub fn example(&self, example: &Example) -> Result<Annotated, Omission> {
         let mut terms = self.domain.new_terms();
         let outcome = match &example.program {
@@ -143,7 +142,7 @@ impl<'a> Annotator<'a> {
     /// Annotates an utterance with its program.
     ///
     /// # Errors
-    /// Why it is left out.
+    /// The reason why it is left out.
     pub fn annotate(
         &self,
         utterance: &Utterance,
@@ -157,18 +156,18 @@ impl<'a> Annotator<'a> {
         let chart = GoldChart::new(domain, &self.grammar, &lattice, terms, program, Joins::None)
             .map_err(|reason| LeftOut::Underivable(Cause::Underivable(reason)))?;
         let chart = self.preferred(&lattice, chart);
-        let nothing = vec![0.0; lattice.leaves().len() * N_USAGES + self.grammar.n_rules()];
-        let tree = chart.best_tree(domain, &lattice, terms, &nothing).map(|best| best.tree);
+        let zeros = vec![0.0; lattice.leaves().len() * N_USAGES + self.grammar.n_rules()];
+        let tree = chart.best_tree(domain, &lattice, terms, &zeros).map(|best| best.tree);
         let tree = tree.expect("a gold chart has a derivation, and all scores are finite");
-        if let Some(doubtful) = doubtful(&chart, &tree) {
-            return Err(LeftOut::Ambiguous(doubtful));
+        if let Some(constant) = ambiguous_constant(&chart, &tree) {
+            return Err(LeftOut::Ambiguous(constant));
         }
-        let ones = vec![1.0; nothing.len()];
+        let ones = vec![1.0; zeros.len()];
         let n_trees = chart.graph().inside::<Count>(&ones).last().copied().unwrap_or_default();
         Ok(Annotated { spans: predicted_tree(domain, &tree), tree, n_trees })
     }
 
-    /// The derivations that are left when every preference has had its say.
+    /// The derivations that remain after all preferences were applied in order.
     fn preferred(&self, lattice: &Lattice, mut chart: GoldChart) -> GoldChart {
         for &preference in self.annotation.prefer() {
             let of_leaves = lattice
@@ -182,7 +181,7 @@ impl<'a> Annotator<'a> {
         chart
     }
 
-    /// What a preference gives for one leaf of a derivation.
+    /// The score of a leaf of a derivation under a preference.
     fn leaf_score(&self, preference: Preference, leaf: &Leaf, usage: Usage) -> f32 {
         let is_name = matches!(self.domain.constants()[leaf.constant].kind, Kind::Entity(_));
         let words = (leaf.end - leaf.start) as f32;
@@ -201,27 +200,27 @@ impl<'a> Annotator<'a> {
     }
 }
 
-/// What a preference gives for one use of a rule.
+/// The score of one use of a rule under a preference.
 fn rule_score(preference: Preference, rule: &RuleKey) -> f32 {
     match (preference, rule.kind, rule.side) {
         (Preference::FunctionFirst, RuleKind::Apply | RuleKind::Fill(_) | RuleKind::Finish, Side::Right) => {
             1.0
         }
-        // Later slots to the right, earlier ones to the left.
+        // Prefers arguments of later slots on the right and of earlier slots on the left.
         (Preference::SlotOrder, RuleKind::Fill(slot), Side::Right) => f32::from(slot),
         (Preference::SlotOrder, RuleKind::Fill(slot), Side::Left) => -f32::from(slot),
         _ => 0.0,
     }
 }
 
-/// A constant on whose words the derivations of a chart do not agree; one of them has the tree.
-fn doubtful(chart: &GoldChart, tree: &SpanTree) -> Option<ConstantId> {
+/// A constant that the derivations of a chart align to different words; `tree` is one of the derivations.
+fn ambiguous_constant(chart: &GoldChart, tree: &SpanTree) -> Option<ConstantId> {
     let alignments = chart.alignments();
-    let n_said = tree.nodes.iter().filter(|node| matches!(node.category, Category::Constant(_))).count();
-    if alignments.len() == n_said {
+    let n_aligned = tree.nodes.iter().filter(|node| matches!(node.category, Category::Constant(_))).count();
+    if alignments.len() == n_aligned {
         return None;
     }
-    // Either one node of the program has two places, or some node is said in one derivation and not in another.
+    // Either a node of the program is aligned to two spans, or it is aligned in one derivation and implicit in another.
     let twice = alignments.windows(2).find(|pair| pair[0].0 == pair[1].0).map(|pair| pair[0].0);
     let (node, _) = twice.map_or(alignments[0], |node| (node, 0));
     match &chart.analysis().nodes[node] {

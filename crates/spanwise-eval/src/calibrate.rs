@@ -1,14 +1,14 @@
-//! How far a trained model can be trusted, fitted on examples it has not seen.
+//! Fits the [`Confidence`] of a trained model: Platt scaling on dev examples, and novelty detection on training utterances.
 //!
-//! In go a parser, its training utterances and dev examples; out comes a [`Confidence`]. Two things are fitted, both
-//! without chance and both with a handful of numbers, so that a small dev set cannot bend them far:
+//! Both parts are deterministic and have few parameters, so that a small dev set is enough:
 //!
-//! * **Calibration**: a logistic curve over the log-odds of posteriors, against whether predictions are right. The loss is
-//!   convex, a penalty holds the curve near "as it is", and the slope has a floor: there is one best curve, it is found by
-//!   Newton's method, and it is increasing whatever the examples say, also when all of them are right.
-//! * **Novelty**: prototypes of the words of training utterances, and how far from them utterances of the domain usually
-//!   are. What is usual is measured on each training utterance against the prototypes of all *others*, and on dev. No
-//!   utterance of another domain is needed.
+//! * **Calibration** is Platt scaling of the log-odds of posteriors; the target is whether a prediction is correct. The
+//!   log loss has an L2 penalty towards the identity (slope 1, offset 0), so the minimum is unique and finite even if all
+//!   predictions are correct. Newton's method finds it. The slope has a floor, so the calibrated probability always
+//!   increases with the posterior.
+//! * **Novelty** is the cosine distance to the nearest prototype. Prototypes are contextual vectors of training words,
+//!   chosen by greedy k-center selection. The distances expected in the domain are measured on held-out words: on each
+//!   training utterance against the prototypes of all *others*, and on dev. No out-of-domain utterances are needed.
 
 use crate::evaluate::evaluate_with;
 use crate::metrics::{Calibration as Bins, Evaluator};
@@ -18,58 +18,61 @@ use spanwise_core::Utterance;
 use spanwise_domains::data::Example;
 use spanwise_model::Model;
 use spanwise_model::confidence::{
-    Calibration, Confidence, Novel, Novelty, Scale, distance, log_odds, nearest, normalize, sigmoid,
+    Calibration, Confidence, Novelty, NoveltyScore, Scale, distance, log_odds, nearest, normalize, sigmoid,
 };
 use spanwise_nn::Pieces;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What moving slope or offset by one costs, in examples. Set for the calibration error on dev. Five-fold log loss on the
-/// 60 examples of GeoQuery's dev sets prefers more, up to leaving posteriors alone.
+/// The weight of the L2 penalty, relative to the log loss of one example. Chosen by the calibration error (ECE) on dev.
+/// Five-fold cross-validated log loss on the 60 examples of GeoQuery's dev sets prefers larger penalties, up to no
+/// calibration at all.
 const PENALTY: f64 = 1.0;
-/// The least slope: a higher posterior always speaks for a program.
+/// The smallest slope. It is positive, so that a higher posterior always gives a higher probability.
 const MIN_SLOPE: f64 = 0.02;
-/// Steps of Newton's method; a handful is enough.
+/// Most steps of Newton's method.
 const MAX_STEPS: usize = 100;
 
 /// Most utterances whose words may become prototypes.
 const MAX_UTTERANCES: usize = 600;
 /// Most words among which prototypes are chosen.
 const MAX_WORDS: usize = 1 << 14;
-/// Most prototypes. Comparing ten words with all of them takes a few hundredths of the encoder's time.
+/// Most prototypes. Comparing ten words with all of them takes a few percent of the encoder's time.
 const MAX_PROTOTYPES: usize = 512;
-/// Words nearer than this to a prototype need none of their own.
-const SAME: f64 = 1e-3;
-/// How often a word should occur among the chosen utterances before others are preferred.
-const ENOUGH: usize = 2;
+/// Words nearer than this to a prototype do not become prototypes.
+const MIN_DISTANCE: f64 = 1e-3;
+/// An utterance is preferred if one of its words occurs fewer times than this among those already chosen.
+const MIN_OCCURRENCES: usize = 2;
 
-/// Most words of training utterances that are kept, to name others.
+/// Most training words that are stored to report unknown words.
 const MAX_VOCABULARY: usize = 20_000;
 
-/// Share of training utterances that are usual.
-const USUAL_SHARE: f64 = 0.99;
-/// Share of dev utterances that are usual. There are fewer of them, and a few are odd.
-const USUAL_DEV_SHARE: f64 = 0.95;
-/// How far from the usual to the opposite of it (a right angle) the center lies.
+/// The quantile of the novelty of training utterances that still counts as in-domain.
+const TRAIN_QUANTILE: f64 = 0.99;
+/// The quantile of the novelty of dev utterances that still counts as in-domain. It is lower, because dev sets are small
+/// and have outliers.
+const DEV_QUANTILE: f64 = 0.95;
+/// The distance from the quantile to the center, as a share of the distance to 1 (orthogonal vectors).
 const MARGIN: f64 = 0.1;
-/// Least distance between the usual and the center.
+/// The smallest distance from the quantile to the center.
 const MIN_MARGIN: f64 = 0.02;
-/// The odds of being of the domain where the usual ends. Of 19 and 49, the one with the lower calibration error on the dev
-/// set of GeoQuery's length split.
-const USUAL_ODDS: f64 = 19.0;
+/// The odds that an utterance at the quantile is in the domain. Of 19 and 49, the value with the lower calibration error on
+/// the dev set of GeoQuery's length split.
+const QUANTILE_ODDS: f64 = 19.0;
 
-/// What fitting came to.
+/// The result of [`fit`].
 #[derive(Clone, PartialEq, Debug)]
 pub struct Fitted {
-    /// What to put into the model.
+    /// The confidence to put into the model.
     pub confidence: Confidence,
-    /// The calibration error of the posteriors as they are.
+    /// The calibration error (ECE) of the posteriors without calibration.
     pub ece_of_posteriors: Option<f64>,
 }
 
-/// Fits the confidence of a model. Without training utterances, what it knows of novelty stays as it is; without dev
-/// examples, posteriors do.
+/// Fits the confidence of a model. Without training utterances, the novelty of the model is kept; without dev examples,
+/// the calibration is the identity.
 ///
-/// Cost: a pass over dev, and one of the network over at most `MAX_UTTERANCES` training utterances.
+/// Cost: one evaluation on dev; with training utterances, also one forward pass of the encoder over dev and over at most
+/// `MAX_UTTERANCES` of them.
 #[must_use]
 pub fn fit(model: &Model, evaluator: &Evaluator<'_>, train: &[Utterance], dev: &[Example]) -> Fitted {
     let scored = evaluate_with(model, evaluator, dev, &|_| {}, &|_, _, outcome| {
@@ -88,7 +91,16 @@ pub fn fit(model: &Model, evaluator: &Evaluator<'_>, train: &[Utterance], dev: &
     Fitted { confidence: Confidence { calibration: fit_curve(&points), novelty }, ece_of_posteriors }
 }
 
-/// The curve that explains which posteriors were right, not further from "as it is" than they ask for.
+/// Fits Platt scaling with a penalty to posteriors and whether they were correct. Without points it is the identity.
+///
+/// ```
+/// use spanwise_eval::calibrate::fit_curve;
+///
+/// // All posteriors are 0.9, but only half of the predictions are correct.
+/// let points: Vec<(f64, bool)> = (0..100).map(|at| (0.9, at % 2 == 0)).collect();
+/// let calibration = fit_curve(&points);
+/// assert!((calibration.of(0.9) - 0.5).abs() < 0.05);
+/// ```
 #[must_use]
 pub fn fit_curve(points: &[(f64, bool)]) -> Calibration {
     let points: Vec<(f64, f64)> =
@@ -97,12 +109,12 @@ pub fn fit_curve(points: &[(f64, bool)]) -> Calibration {
         return Calibration::default();
     }
     let free = newton(&points, [1.0, 0.0], true);
-    // The loss is convex: if its minimum lies beyond the floor, the best curve that is allowed lies on it.
+    // The loss is convex: if its minimum is below the floor, the constrained minimum is on the floor.
     let [slope, offset] = if free[0] >= MIN_SLOPE { free } else { newton(&points, [MIN_SLOPE, 0.0], false) };
     Calibration { slope, offset }
 }
 
-/// Newton's method with halved steps, over slope and offset or the offset alone.
+/// Newton's method with backtracking (steps are halved until the loss falls), over slope and offset or the offset alone.
 fn newton(points: &[(f64, f64)], start: [f64; 2], moves_slope: bool) -> [f64; 2] {
     let mut at = start;
     for _ in 0..MAX_STEPS {
@@ -131,7 +143,7 @@ fn newton(points: &[(f64, f64)], start: [f64; 2], moves_slope: bool) -> [f64; 2]
     at
 }
 
-/// Loss, gradient, and the three different numbers of the second derivative.
+/// The penalized log loss, its gradient, and the three distinct entries of its Hessian.
 fn curve_loss(points: &[(f64, f64)], [slope, offset]: [f64; 2]) -> (f64, [f64; 2], [f64; 3]) {
     let mut loss = PENALTY / 2.0 * ((slope - 1.0).powi(2) + offset.powi(2));
     let mut gradient = [PENALTY * (slope - 1.0), PENALTY * offset];
@@ -153,11 +165,13 @@ fn curve_loss(points: &[(f64, f64)], [slope, offset]: [f64; 2]) -> (f64, [f64; 2
 
 /// A word of a chosen utterance.
 struct Word {
+    /// Its vector, normalized.
     unit: Vec<f32>,
+    /// The index of its utterance.
     owner: usize,
 }
 
-/// Prototypes from training utterances, and what is usual there and on dev; `None` where the words are all names.
+/// Selects prototypes from training utterances and fits the scale of distances; `None` if all words are names.
 #[must_use]
 pub fn novelty(model: &Model, train: &[Utterance], dev: &[Utterance]) -> Option<Novelty> {
     let chosen = choose(model, train);
@@ -174,7 +188,7 @@ pub fn novelty(model: &Model, train: &[Utterance], dev: &[Utterance]) -> Option<
         }
     }
     let units: Vec<&[f32]> = words.iter().map(|word| word.unit.as_slice()).collect();
-    let picked = spread_out(&units, MAX_PROTOTYPES);
+    let picked = k_center(&units, MAX_PROTOTYPES);
     let held_out = held_out(&words, &picked, chosen.len());
     if held_out.is_empty() {
         return None;
@@ -193,8 +207,8 @@ pub fn novelty(model: &Model, train: &[Utterance], dev: &[Utterance]) -> Option<
     Some(novelty)
 }
 
-/// Utterances that differ in more than names, at most [`MAX_UTTERANCES`]: first those that bring words not seen often
-/// enough yet, then others from all over the data.
+/// Chooses at most [`MAX_UTTERANCES`] utterances that differ in more than names: first those with words that are not among
+/// the chosen ones [`MIN_OCCURRENCES`] times yet, then others at even intervals over the data.
 fn choose(model: &Model, train: &[Utterance]) -> Vec<Utterance> {
     let mut seen = HashSet::new();
     let distinct: Vec<&Utterance> =
@@ -204,7 +218,7 @@ fn choose(model: &Model, train: &[Utterance]) -> Vec<Utterance> {
     let mut n_left = MAX_UTTERANCES;
     for (at, utterance) in distinct.iter().enumerate() {
         let words = || utterance.tokens().iter().map(|token| token.lower.as_str());
-        if n_left > 0 && words().any(|word| counts.get(word).copied().unwrap_or(0) < ENOUGH) {
+        if n_left > 0 && words().any(|word| counts.get(word).copied().unwrap_or(0) < MIN_OCCURRENCES) {
             is_chosen[at] = true;
             n_left -= 1;
             words().for_each(|word| *counts.entry(word).or_default() += 1);
@@ -217,7 +231,7 @@ fn choose(model: &Model, train: &[Utterance]) -> Vec<Utterance> {
     distinct.into_iter().zip(is_chosen).filter(|(_, keep)| *keep).map(|(text, _)| text.clone()).collect()
 }
 
-/// The words of all utterances but those of names, the most frequent ones where there are too many.
+/// The words of all utterances, without those of names; at most the [`MAX_VOCABULARY`] most frequent ones.
 fn vocabulary(model: &Model, train: &[Utterance]) -> BTreeSet<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for utterance in train {
@@ -232,7 +246,7 @@ fn vocabulary(model: &Model, train: &[Utterance]) -> BTreeSet<String> {
     words.into_iter().take(MAX_VOCABULARY).map(|(word, _)| word).collect()
 }
 
-/// The words of an utterance, with one mark for each run of words of names.
+/// The words of an utterance, with one `None` for each run of words of names.
 fn without_names(model: &Model, utterance: &Utterance) -> Vec<Option<String>> {
     let words = utterance.tokens().iter().zip(model.is_name(utterance));
     let mut masked: Vec<_> = words.map(|(token, is_name)| (!is_name).then(|| token.lower.clone())).collect();
@@ -240,7 +254,8 @@ fn without_names(model: &Model, utterance: &Utterance) -> Vec<Option<String>> {
     masked
 }
 
-/// The encoder's vectors of the words of each utterance; none for one that is empty or too long.
+/// The encoder's vectors of the words of each utterance; none if it is empty or too long. Utterances of similar length
+/// share a batch.
 fn word_vectors(model: &Model, utterances: &[Utterance]) -> Vec<Vec<f32>> {
     let limit = model.family.encoder().max_pieces();
     let pieces: Vec<Pieces> = utterances.iter().map(|text| model.family.tokenizer().encode(text)).collect();
@@ -259,23 +274,23 @@ fn word_vectors(model: &Model, utterances: &[Utterance]) -> Vec<Vec<f32>> {
     vectors
 }
 
-/// At most `most` of some unit vectors, each the farthest from all before it, the first one first: so that every vector
-/// is near one of them.
-fn spread_out(units: &[&[f32]], most: usize) -> Vec<usize> {
+/// Greedy k-center selection: the indices of at most `most` unit vectors. The first vector is the first center; each next
+/// center is the vector that is farthest from all centers so far. So every vector is near some center.
+fn k_center(units: &[&[f32]], most: usize) -> Vec<usize> {
     let mut picked = Vec::new();
     let mut far = vec![f64::INFINITY; units.len()];
     while picked.len() < most {
-        // The first of the farthest.
+        // Of equally far vectors, the first.
         let next = (0..units.len()).max_by(|&a, &b| far[a].total_cmp(&far[b]).then(b.cmp(&a)));
-        let Some(next) = next.filter(|&at| far[at] > SAME) else { break };
+        let Some(next) = next.filter(|&at| far[at] > MIN_DISTANCE) else { break };
         picked.push(next);
         far.par_iter_mut().zip(units).for_each(|(far, unit)| *far = far.min(distance(unit, units[next])));
     }
     picked
 }
 
-/// The novelty of each utterance against the prototypes that come from others.
-fn held_out(words: &[Word], picked: &[usize], n_utterances: usize) -> Vec<Novel> {
+/// The novelty of each utterance against the prototypes that come from other utterances.
+fn held_out(words: &[Word], picked: &[usize], n_utterances: usize) -> Vec<NoveltyScore> {
     let distances: Vec<f64> = words
         .par_iter()
         .map(|word| {
@@ -285,18 +300,18 @@ fn held_out(words: &[Word], picked: &[usize], n_utterances: usize) -> Vec<Novel>
         .collect();
     let mut by_utterance: Vec<Vec<Option<f64>>> = vec![Vec::new(); n_utterances];
     words.iter().zip(distances).for_each(|(word, d)| by_utterance[word.owner].push(Some(d)));
-    by_utterance.into_iter().filter(|words| !words.is_empty()).map(Novel::new).collect()
+    by_utterance.into_iter().filter(|words| !words.is_empty()).map(NoveltyScore::new).collect()
 }
 
-/// Where the usual ends, and how fast.
-fn scale_of(held_out: &[Novel], on_dev: &[f64]) -> Scale {
-    let totals: Vec<f64> = held_out.iter().map(|novel| novel.total).collect();
-    let usual = quantile(&totals, USUAL_SHARE).max(quantile(on_dev, USUAL_DEV_SHARE));
-    let margin = (MARGIN * (1.0 - usual)).max(MIN_MARGIN);
-    Scale { center: usual + margin, width: margin / USUAL_ODDS.ln() }
+/// Fits the center and width of the logistic function from novelties of held-out in-domain utterances.
+fn scale_of(held_out: &[NoveltyScore], on_dev: &[f64]) -> Scale {
+    let totals: Vec<f64> = held_out.iter().map(|score| score.total).collect();
+    let highest = quantile(&totals, TRAIN_QUANTILE).max(quantile(on_dev, DEV_QUANTILE));
+    let margin = (MARGIN * (1.0 - highest)).max(MIN_MARGIN);
+    Scale { center: highest + margin, width: margin / QUANTILE_ODDS.ln() }
 }
 
-/// The smallest value that this share of the values does not exceed; 0 of none.
+/// The smallest value that at least this share of the values does not exceed; 0 if there are no values.
 fn quantile(values: &[f64], share: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

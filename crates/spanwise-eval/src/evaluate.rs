@@ -1,4 +1,4 @@
-//! Evaluation: every example parsed and scored.
+//! Parses examples with a model and scores every prediction.
 
 use crate::gold_spans::pieces_per_word;
 use crate::metrics::{Evaluator, Prediction, ScoredExample};
@@ -13,13 +13,13 @@ use spanwise_lang::{TermId, Terms};
 use spanwise_model::span_model::Prepared;
 use spanwise_model::{Details, Model, Outcome, SpanModel};
 
-/// Utterances that go through the network together.
+/// The number of utterances in a batch.
 pub const BATCH: usize = 32;
 
-/// Parses and evaluators examples. The result is in their order; `progress` hears of every batch.
+/// Parses and scores examples. The result is in their order. `progress` is called after every batch with its size.
 ///
-/// Utterances of similar length share a batch, batches run in parallel. Cost: one pass of the network, one typed chart and a
-/// few gold charts an example.
+/// Examples are sorted by their number of words, so that utterances of similar length share a batch; batches run in
+/// parallel. Cost per example: one forward pass of the network, one search, and up to three gold charts.
 pub fn evaluate(
     model: &Model,
     evaluator: &Evaluator<'_>,
@@ -32,7 +32,7 @@ pub fn evaluate(
         .collect()
 }
 
-/// The same, and keeps what `keep` makes of each parse, so that nothing need be parsed twice.
+/// Like [`evaluate`], and also returns the result of `keep` for each parse, so that no utterance is parsed twice.
 pub fn evaluate_with<T: Send>(
     model: &Model,
     evaluator: &Evaluator<'_>,
@@ -40,7 +40,7 @@ pub fn evaluate_with<T: Send>(
     progress: &(dyn Fn(usize) + Sync),
     keep: &(dyn Fn(&Example, &ScoredExample, &Outcome) -> T + Sync),
 ) -> Vec<(ScoredExample, T)> {
-    // A grammar of its own is worth building only where there are trees to compare.
+    // Its grammar is needed only if there are gold trees.
     let has_trees = examples.iter().any(|example| example.gold_spans.is_some());
     let one_tree = has_trees.then(|| OneTree::new(&model.domain));
     let mut order: Vec<usize> = (0..examples.len()).collect();
@@ -86,7 +86,7 @@ fn score_one(
         tree: gold.as_ref().and(parse.tree.as_ref()),
     });
     let chart = Charted::new(model, example, utterance);
-    // A family without a grammar can write any program.
+    // A family without a grammar can generate any program.
     let covered = match model.family.span_model() {
         Some(_) => chart.as_ref().is_some_and(Charted::is_derivable),
         None => true,
@@ -94,7 +94,7 @@ fn score_one(
     let scored = evaluator.score(example, covered, prediction.as_ref(), gold.as_ref());
     let tree = outcome.parse().and_then(|parse| parse.tree.as_ref());
     let tree_any = match (scored.exact, tree) {
-        (Some(true), Some(tree)) => Some(tree_any::right(&model.domain, tree)),
+        (Some(true), Some(tree)) => Some(tree_any::against_itself(&model.domain, tree)),
         _ if covered => chart.as_ref().and_then(|chart| chart.nearest(tree)),
         _ => None,
     };
@@ -105,7 +105,7 @@ fn score_one(
     ScoredExample { tree_any, one_tree, ..scored }
 }
 
-/// An example whose program can be read, over the model's lattice of its utterance.
+/// The gold program of an example and the model's lattice over its utterance.
 struct Charted<'a> {
     spans: &'a SpanModel,
     terms: Terms,
@@ -114,7 +114,7 @@ struct Charted<'a> {
 }
 
 impl<'a> Charted<'a> {
-    /// `None` for a family without a grammar, too.
+    /// `None` if the program or the utterance cannot be used, or if the family has no grammar.
     fn new(model: &'a Model, example: &Example, utterance: &Utterance) -> Option<Self> {
         let spans = model.family.span_model()?;
         let mut terms = model.domain.new_terms();
@@ -130,7 +130,7 @@ impl<'a> Charted<'a> {
             .is_ok()
     }
 
-    /// A tree that does not yield the program, against the nearest one that does.
+    /// Compares a tree that does not yield the program with the nearest one that does.
     fn nearest(&self, tree: Option<&SpanTree>) -> Option<TreeCounts> {
         let SpanModel { domain, grammar, .. } = self.spans;
         tree_any::nearest(domain, grammar, &self.prepared.lattice, (&self.terms, self.program), tree)

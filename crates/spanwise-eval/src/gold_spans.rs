@@ -1,14 +1,14 @@
-//! Gold trees in data files: the field `gold_spans`, read and written.
+//! Reads and writes gold trees in data files, the field `gold_spans`.
 //!
-//! There are two formats, told apart by the keys of their entries:
+//! There are two formats, distinguished by the keys of their entries:
 //!
 //! * `{"span": [first, last], "type": name}` as released with the paper: inclusive, in word-pieces of a tokenizer of
-//!   the BERT family. Reading them takes the number of pieces of each word.
-//! * `{"words": [start, end], "type": name}` as written here: half-open, in words as Spanwise counts them.
+//!   the BERT family. Reading them needs the number of word-pieces of each word.
+//! * `{"words": [start, end], "type": name}` as Spanwise writes it: half-open, in words of [`Utterance`].
 //!
-//! `span` as the name of a type is a join, every other name a constant. A node whose parts are not neighbours needs
-//! nothing special: functions that wait for their argument together have no span, and the join over them and the
-//! argument has more than two parts.
+//! The type `span` is a join, every other type a constant. Discontinuous nodes need no special entry: functions that are
+//! composed before they have their argument have no span, and the join over them and the argument has more than two
+//! parts.
 
 use crate::tree_f1::{Label, LabelledSpans};
 use serde_json::{Value, json};
@@ -17,10 +17,10 @@ use spanwise_domains::data::Example;
 use spanwise_nn::Tokenizer;
 use std::cmp::Reverse;
 
-/// How data files write a join.
+/// The type of joins in data files.
 pub(crate) const JOIN: &str = "span";
 
-/// A tree as the value of `gold_spans`, in words; outer spans come first.
+/// A tree as the value of `gold_spans`, in words; outer spans come before inner ones.
 #[must_use]
 pub fn to_json(tree: &LabelledSpans) -> Value {
     let mut spans: Vec<(&Span, &Label)> = tree.iter().collect();
@@ -35,7 +35,7 @@ pub fn to_json(tree: &LabelledSpans) -> Value {
     spans.into_iter().map(one).collect()
 }
 
-/// Where an entry stands.
+/// The range of an entry.
 #[derive(Clone, Copy)]
 enum Place {
     /// From the first to the last word-piece.
@@ -44,11 +44,11 @@ enum Place {
     Words(usize, usize),
 }
 
-/// The gold spans of an example over its `n_words` words, in the order in which the later one of two on the same
-/// words counts: longer ones first.
+/// The gold spans of an example over its `n_words` words, longer ones first. If two have the same words, the later one
+/// counts.
 ///
-/// `pieces` is the number of word-pieces of each word. Without it, spans in pieces are read only where every word must
-/// be one piece: where the tree ends with the last word.
+/// `pieces` is the number of word-pieces of each word. Without it, spans in word-pieces are read only if every word must
+/// be one word-piece, that is, if there are as many word-pieces as words.
 pub(crate) fn word_spans<'a>(
     example: &'a Example,
     pieces: Option<&[usize]>,
@@ -98,7 +98,7 @@ fn entry(value: &Value) -> Option<(Place, &str)> {
     }
 }
 
-/// How many word-pieces each word has, for gold trees over word-pieces; `None` where pieces are whole words.
+/// The number of word-pieces of each word, for gold trees over word-pieces; `None` if the tokens are whole words.
 #[must_use]
 pub fn pieces_per_word(tokenizer: &Tokenizer, utterance: &Utterance) -> Option<Vec<usize>> {
     match tokenizer {

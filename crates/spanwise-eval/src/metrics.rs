@@ -1,22 +1,24 @@
-//! What a parser's predictions are worth: exact match, denotation, coverage, calibration, trees.
+//! Metrics of a parser: exact match, denotation accuracy, coverage, calibration error, selective risk, tree F1.
 //!
-//! A [`Evaluator`] compares one prediction with one example; a [`Report`] sums up. Definitions:
+//! An [`Evaluator`] compares one prediction with one example; a [`Report`] aggregates. Definitions:
 //!
 //! * **Exact match**: the predicted program and the gold program are the same term.
-//! * **Denotation**: both denote the same. An empty answer and a program that fails denote nothing, and
-//!   nothing equals nothing: this is the column to compare with the paper. A missing prediction is never
-//!   right, though for the authors it would be where the gold answer is empty.
-//! * **Strict denotation**: the same, but an empty or failed prediction only counts if the program is exactly
-//!   the gold one.
-//! * What the gold program denotes is found by evaluating it; the `answer` of an example stands in where
-//!   there is no gold program or it cannot be evaluated here. Examples that leave the gold denotation unknown
-//!   (no executor, no scene, a service out of reach) do not enter the two columns, whatever was predicted;
-//!   [`Report::n_denotation`] says how many did.
-//! * **Calibration** asks whether the probability of the best program is the share of predictions that are
-//!   right, by denotation where that is known and by exact match elsewhere. A missing prediction has
-//!   probability 0 and is wrong.
+//! * **Denotation** (lenient): both programs have the same denotation. Empty answers and programs that fail count as
+//!   equal to each other. This is the metric to compare with the paper, with one difference: here a missing prediction is
+//!   always wrong, while the authors count it as correct if the gold answer is empty.
+//! * **Strict denotation**: the same, but an empty or failed answer is correct only if the program is exactly the gold
+//!   one.
+//! * The gold denotation is found by executing the gold program. If there is none, or if it cannot be executed, the
+//!   `answer` of the example is used. Examples whose gold denotation is unknown (no executor, no scene, an unreachable
+//!   service) are left out of both denotation metrics, whatever was predicted; [`Report::n_denotation`] counts the
+//!   others.
+//! * **Correct**, for calibration and risk, means the lenient denotation where it is known, and exact match elsewhere. A
+//!   missing prediction has probability 0 and is wrong.
+//! * **Expected calibration error (ECE)**: the mean difference between probability and accuracy, over ten bins of equal
+//!   width.
+//! * **Risk at coverage c**: the error rate among the c percent of predictions with the highest probability.
 //!
-//! Shares are percentages from 0 to 100; the calibration error alone is a fraction from 0 to 1.
+//! Shares are percentages from 0 to 100; only the ECE is a fraction from 0 to 1.
 
 use crate::tree_f1::{LabelledSpans, TreeCounts, counts, predicted_tree};
 use hashbrown::HashMap;
@@ -26,81 +28,97 @@ use spanwise_chart::SpanTree;
 use spanwise_domains::data::Example;
 use spanwise_domains::exec::{self, ExecError, Executor};
 use spanwise_lang::{Domain, TermId, Terms};
+use spanwise_model::{Model, ModelError};
 use spanwise_nn::Tokenizer;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Bins of the calibration error.
+/// The number of bins of the calibration error.
 const N_BINS: usize = 10;
-/// Terms after which a evaluator's store starts afresh, so that memory stays flat.
+/// The size at which an evaluator's store of terms is cleared, to bound its memory.
 const MAX_TERMS: usize = 1 << 20;
 
-/// What a parser said about one utterance.
+/// A parser's prediction for one utterance.
 #[derive(Clone, Copy, Debug)]
 pub struct Prediction<'a> {
     /// The store of the program.
     pub terms: &'a Terms,
-    /// The best program.
+    /// The Viterbi (1-best) program.
     pub program: TermId,
     /// Its probability, from 0 to 1.
     pub probability: f64,
-    /// Its tree, if trees are to be compared.
+    /// Its tree; needed only to compare trees.
     pub tree: Option<&'a SpanTree>,
 }
 
-/// One prediction compared with what is true. `None` where nothing can be said.
+/// One prediction compared with its example. `None` means that the example does not allow the comparison.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct ScoredExample {
     /// Whether the program is the gold one.
     pub exact: Option<bool>,
-    /// Whether it denotes the same.
+    /// Whether it has the gold denotation (lenient).
     pub denotation: Option<bool>,
-    /// Whether it denotes the same and is not empty, or is exactly the gold one.
+    /// Whether it has the gold denotation and is not empty, or is exactly the gold program (strict).
     pub denotation_strict: Option<bool>,
-    /// Whether the model's chart can derive the gold program at all.
+    /// Whether the model can derive the gold program; always true for a family without a grammar.
     pub covered: bool,
     /// Whether there was a prediction.
     pub found: bool,
-    /// The probability of the prediction.
+    /// The probability of the prediction; 0 if there is none.
     pub probability: f64,
     /// The tree compared with the gold tree.
     pub tree: Option<TreeCounts>,
-    /// Whether the gold tree is the only one its leaves allow
-    /// ([`OneTree`](crate::tree_f1::OneTree)); the evaluator leaves this to others.
+    /// Whether the gold tree is the only one that its leaves allow ([`OneTree`](crate::tree_f1::OneTree)).
+    /// [`evaluate`](crate::evaluate::evaluate) sets it; [`Evaluator::score`] does not.
     pub one_tree: bool,
-    /// The tree compared with the nearest one that yields the gold program
-    /// ([`tree_any`](crate::tree_any)); the evaluator leaves this to others.
+    /// The tree compared with the nearest one that yields the gold program ([`tree_any`](crate::tree_any)).
+    /// [`evaluate`](crate::evaluate::evaluate) sets it; [`Evaluator::score`] does not.
     pub tree_any: Option<TreeCounts>,
 }
 
 impl ScoredExample {
-    /// Whether the prediction is right: by denotation where that is known, by exact match elsewhere.
+    /// Whether the prediction is correct: by lenient denotation if that is known, by exact match otherwise.
     #[must_use]
     pub fn is_right(&self) -> Option<bool> {
         self.denotation.or(self.exact)
     }
 }
 
-/// Compares predictions with examples of one domain. A clone shares the executor and nothing else, so each
-/// thread can have its own.
+/// Compares predictions with examples of one domain. A clone shares only the executor, so each thread can have its own.
+///
+/// ```
+/// use spanwise_domains::data::Example;
+/// use spanwise_eval::metrics::{Evaluator, Prediction};
+///
+/// let domain = spanwise_domains::load::load("scan")?;
+/// let mut evaluator = Evaluator::new(&domain, None)?;
+/// let mut terms = domain.new_terms();
+/// let program = terms.parse("i_and(i_walk(), i_walk())").expect("a program of the domain");
+/// let prediction = Prediction { terms: &terms, program, probability: 0.8, tree: None };
+/// let gold = Example { program: Some("i_twice(i_walk())".into()), ..Example::new("walk twice") };
+/// let scored = evaluator.score(&gold, true, Some(&prediction), None);
+/// // Another program, but the same sequence of actions.
+/// assert_eq!((scored.exact, scored.denotation), (Some(false), Some(true)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Evaluator<'a> {
     domain: &'a Domain,
     executor: Option<Arc<dyn Executor>>,
     terms: Terms,
-    /// What programs denote where there is no context.
+    /// Denotations of programs that were executed without a context.
     known: HashMap<TermId, Outcome>,
-    /// Whose word-pieces gold trees count, where it is not the model's tokenizer.
+    /// The tokenizer whose word-pieces gold trees count, if it is not the model's.
     pieces: Option<&'a Tokenizer>,
 }
 
-/// What a program denotes.
+/// The denotation of a program, for comparison.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Outcome {
     Value(String),
-    /// An empty answer, or a program that has no value.
+    /// An empty answer, or a program without a value.
     Nothing,
-    /// It could not be evaluated, for reasons that are not the program's.
+    /// The program could not be executed for external reasons: a limit, the context, or the service.
     Unknown,
 }
 
@@ -123,38 +141,46 @@ impl Outcome {
 }
 
 impl<'a> Evaluator<'a> {
-    /// A evaluator for a domain whose file is in `directory`.
+    /// An evaluator with the domain's own executor, whose files, if it has any, are in `directory`.
     ///
     /// # Errors
-    /// An executor that cannot be opened.
+    /// The executor cannot be opened.
     pub fn new(domain: &'a Domain, directory: Option<&Path>) -> Result<Self, ExecError> {
         let executor = exec::open(domain, directory)?.map(Arc::from);
         Ok(Self::with_executor(domain, executor))
     }
 
-    /// A evaluator with an executor of one's own, or none.
+    /// An evaluator for a model, with the executor of its directory.
+    ///
+    /// # Errors
+    /// An executor that cannot be opened.
+    pub fn of_model(model: &'a Model, directory: &Path) -> Result<Self, ModelError> {
+        let executor = model.open_executor(directory)?.map(Arc::from);
+        Ok(Self::with_executor(&model.domain, executor))
+    }
+
+    /// An evaluator with the given executor. Without one, denotations are unknown.
     #[must_use]
     pub fn with_executor(domain: &'a Domain, executor: Option<Arc<dyn Executor>>) -> Self {
         Self { domain, executor, terms: domain.new_terms(), known: HashMap::new(), pieces: None }
     }
 
-    /// The same, for gold trees that count the word-pieces of this tokenizer and not those of the model.
+    /// Sets the tokenizer whose word-pieces gold trees count. The default is the model's tokenizer.
     #[must_use]
     pub fn with_pieces(self, tokenizer: &'a Tokenizer) -> Self {
         Self { pieces: Some(tokenizer), ..self }
     }
 
-    /// Whose word-pieces gold trees count, where it was said.
+    /// The tokenizer whose word-pieces gold trees count, if it was set.
     pub(crate) fn pieces(&self) -> Option<&'a Tokenizer> {
         self.pieces
     }
 
-    /// Compares a prediction with an example. `covered` says whether the model's chart can derive the gold
-    /// program. Trees are compared where there is a gold tree; no prediction counts as an empty tree, a
-    /// prediction without a tree not at all.
+    /// Compares a prediction with an example. `covered` is whether the model can derive the gold program. If there is a
+    /// gold tree, trees are compared: a missing prediction counts as an empty tree; a prediction without a tree is not
+    /// compared.
     ///
-    /// Cost: at most two evaluations; one where the program is the gold one, none where it is known and there
-    /// is no context.
+    /// Cost: at most two executions of programs. An exact match needs one. Denotations without a context are cached.
     #[must_use]
     pub fn score(
         &mut self,
@@ -168,10 +194,10 @@ impl<'a> Evaluator<'a> {
             self.known.clear();
         }
         let gold = example.program.as_ref().map(|text| self.terms.parse(text).ok());
-        let said = prediction.map(|prediction| self.terms.import(prediction.terms, prediction.program));
-        let exact = gold.map(|gold| gold.is_some() && gold == said);
+        let predicted = prediction.map(|prediction| self.terms.import(prediction.terms, prediction.program));
+        let exact = gold.map(|gold| gold.is_some() && gold == predicted);
         let [denotation, denotation_strict] =
-            match self.compare(example, gold.flatten(), said, exact == Some(true)) {
+            match self.compare(example, gold.flatten(), predicted, exact == Some(true)) {
                 Some([lenient, strict]) => [Some(lenient), Some(strict)],
                 None => [None; 2],
             };
@@ -184,7 +210,7 @@ impl<'a> Evaluator<'a> {
             denotation,
             denotation_strict,
             covered,
-            found: said.is_some(),
+            found: predicted.is_some(),
             probability: prediction.map_or(0.0, |prediction| prediction.probability),
             tree,
             one_tree: false,
@@ -192,13 +218,12 @@ impl<'a> Evaluator<'a> {
         }
     }
 
-    /// Whether a prediction denotes what it should: leniently, and strictly. `None` when the gold denotation
-    /// is unknown.
+    /// Whether a prediction has the gold denotation: lenient, and strict. `None` if the gold denotation is unknown.
     fn compare(
         &mut self,
         example: &Example,
         gold: Option<TermId>,
-        said: Option<TermId>,
+        predicted: Option<TermId>,
         exact: bool,
     ) -> Option<[bool; 2]> {
         self.executor.as_ref()?;
@@ -209,11 +234,11 @@ impl<'a> Evaluator<'a> {
             (Outcome::Unknown, None) => return None,
             (known, _) => known,
         };
-        let Some(said) = said else { return Some([false; 2]) };
+        let Some(predicted) = predicted else { return Some([false; 2]) };
         if exact {
             return Some([true; 2]);
         }
-        Some(match self.outcome(said, context) {
+        Some(match self.outcome(predicted, context) {
             Outcome::Unknown => [false; 2],
             Outcome::Nothing => [expected == Outcome::Nothing, false],
             value @ Outcome::Value(_) => [value == expected; 2],
@@ -230,53 +255,70 @@ impl<'a> Evaluator<'a> {
     }
 }
 
-/// The measures of a set of examples. `None` where no example has what it takes.
+/// The metrics of a set of examples. A metric is `None` if no example allows it.
+///
+/// ```
+/// use spanwise_eval::metrics::{Report, ScoredExample};
+///
+/// let one = |probability, exact| ScoredExample {
+///     exact: Some(exact),
+///     found: true,
+///     probability,
+///     ..ScoredExample::default()
+/// };
+/// let report = Report::new(&[one(1.0, true), one(0.9, true), one(0.8, true), one(0.7, true), one(0.6, false)]);
+/// assert_eq!((report.n, report.exact_match), (5, Some(80.0)));
+/// // The only error has the lowest probability, so abstaining from 20 % of the answers avoids it.
+/// assert_eq!((report.risk_at_80, report.risk_at_95), (Some(0.0), Some(20.0)));
+/// // Without an executor, denotations are unknown.
+/// assert_eq!(report.denotation, None);
+/// ```
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Report {
-    /// Examples.
+    /// The number of examples.
     pub n: usize,
     /// Programs that are the gold one, in percent of examples with a gold program.
     pub exact_match: Option<f64>,
     /// Examples with a known gold denotation.
     pub n_denotation: usize,
-    /// Predictions that denote the same, in percent of those.
+    /// Predictions with the gold denotation (lenient), in percent of those.
     pub denotation: Option<f64>,
-    /// The same, where empty answers count only for the gold program itself.
+    /// The same, but an empty answer counts only for the gold program itself (strict).
     pub denotation_strict: Option<f64>,
-    /// Gold programs that the model's chart can derive, in percent of examples with a gold program.
+    /// Gold programs that the model can derive, in percent of examples with a gold program.
     pub coverage: Option<f64>,
     /// Examples without a prediction, in percent.
     pub no_parse: Option<f64>,
-    /// Expected calibration error, from 0 to 1: over ten equal bins of probability, the mean distance between
-    /// mean probability and share of right predictions.
+    /// Expected calibration error, from 0 to 1: the difference between mean probability and accuracy in each of ten bins
+    /// of equal width, averaged with the number of predictions in a bin as weight.
     pub ece: Option<f64>,
-    /// Errors among the 80 % of predictions that are most probable, in percent.
+    /// Risk at a coverage of 80 %: errors in percent of the 80 % of predictions with the highest probability.
     pub risk_at_80: Option<f64>,
-    /// The same for 90 %.
+    /// Risk at a coverage of 90 %.
     pub risk_at_90: Option<f64>,
-    /// The same for 95 %.
+    /// Risk at a coverage of 95 %.
     pub risk_at_95: Option<f64>,
     /// Examples whose trees were compared.
     pub n_trees: usize,
     /// Labelled spans against gold trees, F1 in percent, micro-averaged.
     pub tree_f1: Option<f64>,
-    /// The same, over examples with one possible tree.
+    /// The same, over examples whose gold tree is the only possible one.
     pub tree_f1_one_tree: Option<f64>,
     /// Examples whose tree was compared with the nearest one that yields the gold program: those whose gold program
-    /// the model's chart can derive, and those with a right prediction.
+    /// the model can derive, and those with a correct program.
     pub n_trees_any: usize,
     /// Labelled spans against the nearest tree that yields the gold program, F1 in percent, micro-averaged.
     pub tree_f1_any: Option<f64>,
 }
 
 impl Report {
-    /// Sums up. The order of the examples does not matter.
+    /// Aggregates scored examples. Their order does not matter.
     #[must_use]
     pub fn new(scored: &[ScoredExample]) -> Self {
         let share = |of: fn(&ScoredExample) -> Option<bool>| {
-            let answers: Vec<bool> = scored.iter().filter_map(of).collect();
-            percent(answers.iter().filter(|yes| **yes).count(), answers.len())
+            let known: Vec<bool> = scored.iter().filter_map(of).collect();
+            percent(known.iter().filter(|yes| **yes).count(), known.len())
         };
         let calibration = Calibration::new(
             scored.iter().filter_map(|scored| Some((scored.probability, scored.is_right()?))),
@@ -306,7 +348,7 @@ impl Report {
 }
 
 impl Report {
-    /// The measures as the fields of a JSON object; `null` for what is not there.
+    /// The metrics as the fields of a JSON object; `null` for `None`.
     #[must_use]
     pub fn to_json(&self) -> Map<String, Value> {
         match serde_json::to_value(self) {
@@ -316,20 +358,20 @@ impl Report {
     }
 }
 
-/// `part` in percent of `whole`; `None` of nothing.
+/// `part` in percent of `whole`; `None` if `whole` is 0.
 fn percent(part: usize, whole: usize) -> Option<f64> {
     (whole > 0).then(|| 100.0 * part as f64 / whole as f64)
 }
 
-/// Predictions by confidence.
+/// Predictions sorted by probability, for calibration error and risk.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Calibration {
-    /// Probability from 0 to 1, and whether the prediction is right; the most probable first.
+    /// Probability from 0 to 1, and whether the prediction is correct; the most probable first.
     points: Vec<(f64, bool)>,
 }
 
 impl Calibration {
-    /// Sorts predictions. Probabilities are forced between 0 and 1; what is not a number counts as 0.
+    /// Sorts predictions. Probabilities are clamped to 0 to 1; NaN counts as 0.
     #[must_use]
     pub fn new(points: impl IntoIterator<Item = (f64, bool)>) -> Self {
         let between = |p: f64| if p.is_nan() { 0.0 } else { p.clamp(0.0, 1.0) };
@@ -338,7 +380,7 @@ impl Calibration {
         Self { points }
     }
 
-    /// The expected calibration error, from 0 to 1.
+    /// The expected calibration error, from 0 to 1; `None` without predictions.
     #[must_use]
     pub fn ece(&self) -> Option<f64> {
         let mut bins = [(0.0, 0.0); N_BINS];
@@ -347,17 +389,18 @@ impl Calibration {
             bin.0 += p;
             bin.1 += f64::from(u8::from(right));
         }
-        let distance: f64 = bins.iter().map(|(said, right): &(f64, f64)| (said - right).abs()).sum();
+        let distance: f64 =
+            bins.iter().map(|(confidence, right): &(f64, f64)| (confidence - right).abs()).sum();
         (!self.points.is_empty()).then(|| distance / self.points.len() as f64)
     }
 
-    /// The share of errors, in percent, among the `coverage` percent of predictions that are most probable
-    /// (rounded up to whole predictions). Of predictions that are equally probable, each counts for the same
-    /// part.
+    /// The selective risk: the share of errors, in percent, among the `coverage` percent of predictions with the highest
+    /// probability, rounded up to whole predictions. If the cut falls among equally probable predictions, their mean
+    /// error is used, so that the result does not depend on their order.
     #[must_use]
     pub fn risk_at(&self, coverage: f64) -> Option<f64> {
         let n = self.points.len();
-        // A hair less, so that 80 % of 10 is not 9 where the product comes out above 8.
+        // Slightly less, because rounding errors would make 80 % of 10 the next integer, 9.
         let kept =
             ((coverage.clamp(0.0, 100.0) / 100.0 * n as f64 - 1e-9).ceil() as usize).clamp(1, n.max(1));
         let mut wrong = 0.0;

@@ -1,24 +1,25 @@
-//! What it is worth to say nothing: answers withheld below a probability, and utterances of other domains.
+//! Selective prediction: coverage and accuracy of a model that abstains below a threshold, and how many out-of-domain
+//! utterances the threshold rejects.
 //!
-//! In go scored predictions and the probabilities that foreign utterances got; out come shares in percent and thresholds.
+//! All shares are percentages from 0 to 100; thresholds are probabilities from 0 to 1.
 
 use crate::metrics::ScoredExample;
 use serde_json::{Map, Value, json};
 
-/// What is left when answers below a probability are withheld.
+/// Coverage and accuracy at a threshold: the model abstains from all answers with a lower probability.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Answered {
-    /// Examples that are answered, in percent.
+pub struct SelectiveAccuracy {
+    /// The coverage: answered examples in percent of all.
     pub answered: Option<f64>,
-    /// Right answers, in percent of the answered examples of which it is known.
+    /// Correct answers in percent of the answered examples that can be scored; 100 minus the selective risk.
     pub accuracy_answered: Option<f64>,
 }
 
-impl Answered {
-    /// Answers what is at least this probable.
+impl SelectiveAccuracy {
+    /// The model answers if its probability is at least `threshold`. A missing prediction is never an answer.
     #[must_use]
-    pub fn new(scored: &[ScoredExample], below: f64) -> Self {
-        let kept = || scored.iter().filter(|one| one.found && one.probability >= below);
+    pub fn new(scored: &[ScoredExample], threshold: f64) -> Self {
+        let kept = || scored.iter().filter(|one| one.found && one.probability >= threshold);
         let known: Vec<bool> = kept().filter_map(ScoredExample::is_right).collect();
         Self {
             answered: percent(kept().count(), scored.len()),
@@ -27,25 +28,25 @@ impl Answered {
     }
 }
 
-/// How many foreign utterances are turned away at a threshold that keeps a share of the right answers.
+/// The share of out-of-domain utterances that are rejected at a threshold that keeps a share of the correct answers.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Rejection {
-    /// The share of right answers to keep, in percent.
+    /// The share of correct answers to keep, in percent.
     pub kept: f64,
     /// The highest threshold that keeps them.
     pub threshold: f64,
-    /// Foreign utterances below it, in percent.
+    /// Out-of-domain utterances with a lower probability, in percent.
     pub rejected: f64,
 }
 
 impl Rejection {
-    /// `foreign` are the probabilities of the answers to foreign utterances, 0 where there is none. `None` where no
-    /// answer of the domain is right or nothing is foreign.
+    /// `out_of_domain` has the probability of the answer to each out-of-domain utterance, 0 for no answer. `None` if it is
+    /// empty, or if no in-domain answer is correct.
     #[must_use]
-    pub fn new(scored: &[ScoredExample], foreign: &[f64], kept: f64) -> Option<Self> {
+    pub fn new(scored: &[ScoredExample], out_of_domain: &[f64], kept: f64) -> Option<Self> {
         let threshold = threshold_keeping(scored, kept)?;
-        let n = foreign.iter().filter(|p| **p < threshold).count();
-        Some(Self { kept, threshold, rejected: percent(n, foreign.len())? })
+        let n = out_of_domain.iter().filter(|p| **p < threshold).count();
+        Some(Self { kept, threshold, rejected: percent(n, out_of_domain.len())? })
     }
 
     /// The fields of a JSON object.
@@ -56,13 +57,13 @@ impl Rejection {
     }
 }
 
-/// The highest probability that at least `kept` percent of the right answers have.
+/// The highest threshold that at least `kept` percent of the correct answers reach; `None` if no answer is correct.
 #[must_use]
 pub fn threshold_keeping(scored: &[ScoredExample], kept: f64) -> Option<f64> {
     let mut right: Vec<f64> =
         scored.iter().filter(|one| one.is_right() == Some(true)).map(|one| one.probability).collect();
     right.sort_by(|a, b| b.total_cmp(a));
-    // A hair less, so that 90 % of 10 is not 10 where the product comes out above 9.
+    // Slightly less, because rounding errors would make 90 % of 10 the next integer, 10.
     let n = (kept.clamp(0.0, 100.0) / 100.0 * right.len() as f64 - 1e-9).ceil() as usize;
     right.get(n.max(1) - 1).copied()
 }
@@ -86,19 +87,20 @@ mod tests {
     }
 
     #[test]
-    fn withholding_answers_leaves_the_ones_that_are_probable_enough() {
+    fn answers_below_the_threshold_count_neither_for_coverage_nor_for_accuracy() {
         let mut all = scored(&[(0.9, true), (0.5, true), (0.4, false), (0.3, true)]);
         all.push(ScoredExample { exact: Some(false), ..ScoredExample::default() });
-        let at = |below| {
-            let Answered { answered, accuracy_answered } = Answered::new(&all, below);
+        let at = |threshold| {
+            let SelectiveAccuracy { answered, accuracy_answered } = SelectiveAccuracy::new(&all, threshold);
             (answered, accuracy_answered)
         };
         assert_eq!(at(0.5), (Some(40.0), Some(100.0)));
         assert_eq!(at(0.4), (Some(60.0), Some(200.0 / 3.0)));
-        // What was not found is no answer, whatever the threshold.
+        // A missing prediction is not an answer at any threshold.
         assert_eq!(at(0.0), (Some(80.0), Some(75.0)));
         assert_eq!(at(0.95), (Some(0.0), None));
-        assert_eq!(Answered::new(&[], 0.5), Answered { answered: None, accuracy_answered: None });
+        let none = SelectiveAccuracy { answered: None, accuracy_answered: None };
+        assert_eq!(SelectiveAccuracy::new(&[], 0.5), none);
     }
 
     #[test]
@@ -115,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn foreign_utterances_are_rejected_below_the_threshold_only() {
+    fn out_of_domain_utterances_are_rejected_only_below_the_threshold() {
         let all = scored(&[(0.5, true)]);
         let rejection = Rejection::new(&all, &[0.0, 0.49, 0.5, 0.9], 90.0).unwrap();
         assert_eq!((rejection.threshold, rejection.rejected), (0.5, 50.0));

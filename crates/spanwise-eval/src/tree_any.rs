@@ -1,13 +1,13 @@
-//! Tree F1 that accepts any tree: predictions against the nearest tree that yields the gold program.
+//! Tree F1 against any tree: compares predictions with the nearest tree that yields the gold program.
 //!
-//! A gold tree is one of many: null words can be joined in several places, and values of a list in several ways.
-//! What counts for a right answer is the program, so a prediction with the gold program has its own tree as
-//! reference and all of its spans match. For any other prediction the reference is taken from the model's own gold
-//! chart: of all trees that yield the gold program the one with the most labelled spans in common, and of these one
-//! with the fewest spans. Both are sums over the parts of a tree, so the reference is a best derivation.
+//! Usually several trees yield the same program: null words can be joined in several places, and values of a list in
+//! several ways. A prediction with the gold program is therefore compared with its own tree, and all of its spans
+//! match. For any other prediction the reference comes from the model's gold chart: of all trees that yield the gold
+//! program the one with the most labelled spans in common, and of these one with the fewest spans. Both counts are sums
+//! over the parts of a tree, so the reference is a Viterbi derivation.
 //!
 //! Spans are those of [`crate::tree_f1`], with one difference: trees on both sides come from the same chart, so they are
-//! compared in its normal form and no join is turned. Null words and functions that are composed before they have
+//! compared in its normal form, and no join is rotated. Null words and functions that are composed before they have
 //! their argument have no span.
 
 use crate::tree_f1::TreeCounts;
@@ -19,12 +19,12 @@ use spanwise_chart::{Category, SpanTree};
 use spanwise_core::Span;
 use spanwise_lang::{ConstantId, Domain, TermId, Terms};
 
-/// What a span is called: a constant, or `None` for a join.
+/// A span with its label: a constant, or `None` for a join.
 type Labelled = (Span, Option<ConstantId>);
 
-/// The weight of a common span, higher than that of any number of other spans: a tree has at most three for each of
-/// [`spanwise_chart::gold::MAX_NODES`] constants (its own, one with the words behind it, one join), and the sum of all
-/// stays exact in single precision.
+/// The score of a common span. It exceeds the number of spans of any tree, which is at most three for each of
+/// [`spanwise_chart::gold::MAX_NODES`] constants (its own, one with the null words after it, one join). The sum over a tree
+/// is exact in single precision.
 const COMMON: f32 = 2048.0;
 
 /// The labelled spans of a tree in the normal form of charts.
@@ -42,15 +42,15 @@ pub fn labelled_spans(domain: &Domain, tree: &SpanTree) -> HashSet<Labelled> {
     tree.nodes.iter().filter_map(label).collect()
 }
 
-/// The counts of a prediction that has the gold program.
+/// The counts of a tree compared with itself, for a prediction with the gold program.
 #[must_use]
-pub fn right(domain: &Domain, tree: &SpanTree) -> TreeCounts {
+pub fn against_itself(domain: &Domain, tree: &SpanTree) -> TreeCounts {
     let n = labelled_spans(domain, tree).len();
     TreeCounts { matched: n, predicted: n, gold: n }
 }
 
-/// Compares a predicted tree with the nearest one that yields `program`. No prediction is an empty tree. `None` when no
-/// tree yields the program. Cost: one gold chart.
+/// Compares a predicted tree with the nearest one that yields `program`. A missing prediction counts as an empty tree.
+/// `None` if no tree yields the program. Cost: one gold chart.
 #[must_use]
 pub fn nearest(
     domain: &Domain,
@@ -61,9 +61,9 @@ pub fn nearest(
 ) -> Option<TreeCounts> {
     let chart = GoldChart::new(domain, grammar, lattice, terms, program, Joins::Tree).ok()?;
     let predicted = predicted.map(|tree| labelled_spans(domain, tree)).unwrap_or_default();
-    let worth = |span: Labelled| if predicted.contains(&span) { COMMON - 1.0 } else { -1.0 };
+    let score_of = |span: Labelled| if predicted.contains(&span) { COMMON - 1.0 } else { -1.0 };
     let of_leaves = lattice.leaves().iter().flat_map(|leaf| {
-        let score = worth((Span::new(leaf.start, leaf.end), Some(leaf.constant)));
+        let score = score_of((Span::new(leaf.start, leaf.end), Some(leaf.constant)));
         [score; N_USAGES]
     });
     let of_rules = std::iter::repeat_n(0.0, grammar.n_rules());
@@ -72,7 +72,7 @@ pub fn nearest(
         starts.map(move |p| lattice.span(p, p + length))
     });
     let whole = Span::new(0, lattice.n_tokens() as u32);
-    let of_joins = of_cells.chain([whole]).map(|span| worth((span, None)));
+    let of_joins = of_cells.chain([whole]).map(|span| score_of((span, None)));
     let scores: Vec<f32> = of_leaves.chain(of_rules).chain(of_joins).collect();
     let (score, _) = chart.graph().best(&scores)?;
     let matched = (score / COMMON).ceil().max(0.0);

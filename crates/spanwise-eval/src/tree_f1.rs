@@ -1,4 +1,4 @@
-//! Tree F1: labelled spans of predicted trees against gold trees, as in Table 3 of the paper.
+//! Tree F1: compares the labelled spans of predicted trees with those of gold trees, as in Table 3 of the paper.
 //!
 //! A tree is a map from spans to labels. A label is the name of a constant, or [`Label::Join`] (`span` in
 //! data files). Spans count words and are half-open; gold spans that come as inclusive ranges of word-pieces
@@ -8,16 +8,16 @@
 //!
 //! * Null words have no span. The ones after a constant are joined to it: `river ?` is a `river`
 //!   on the first word and a join over both. The ones before the first constant are joined to all the rest.
-//! * A function with some of its arguments is a join (`rivers not` under `rivers not in texas`), but a
-//!   composition is none: where functions compose before their argument comes, all parts are joined at once,
-//!   and the span over the functions alone does not count.
+//! * A function with some of its arguments is a join (`rivers not` under `rivers not in texas`), but a composition of
+//!   functions is not: if functions compose before they have their argument, all parts are joined at once, and the span
+//!   over the functions alone does not count.
 //! * Arguments on both sides of a function are joined in the order of its slots: `rivers not in texas` is
-//!   `rivers not` with the rest, as the first slot of `exclude` takes the rivers. Where charts have another normal form,
-//!   the tree is turned.
-//! * Constants that no word is aligned to have no span. In CLEVR that includes `filter`, `relate` and `scene`.
-//! * Entities are called `stateid#'new york'`; what is left open (`_`) is not part of the name.
-//! * One label per span. Where the data has two, the later one counts, as for the authors; but what is a part
-//!   of a word (`cube` in `cubes`) wins over the join of its parts.
+//!   `rivers not` with the rest, because the first slot of `exclude` takes the rivers. Predicted trees, which follow the
+//!   normal form of the chart, are rotated accordingly.
+//! * Implicit constants, which no word is aligned to, have no span. In CLEVR that includes `filter`, `relate` and `scene`.
+//! * Entities are written `stateid#'new york'`; unspecified arguments (`_`) are not part of the name.
+//! * Each span has one label. If the data has two, the later one counts, as in the authors' evaluation; but the label of a
+//!   part of a word (`cube` in `cubes`) takes precedence over the join of its parts.
 
 use crate::gold_spans::{JOIN, word_spans};
 use spanwise_chart::gold::{GoldChart, Joins};
@@ -30,19 +30,42 @@ use spanwise_domains::data::Example;
 use spanwise_lang::{ConstantId, Domain, Node, TermId, Terms, TypeId};
 use std::collections::BTreeMap;
 
-/// What a span is called.
+/// The label of a span.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Label {
-    /// Parts that compose.
+    /// A join of parts.
     Join,
-    /// A constant, by the name that gold trees give it.
+    /// A constant, by its name in gold trees.
     Constant(String),
 }
 
-/// A tree as labelled spans.
+/// A tree as a map from spans to labels.
+///
+/// ```
+/// use spanwise_core::Span;
+/// use spanwise_eval::tree_f1::{Label, LabelledSpans, counts};
+///
+/// // `states border texas`, once with a wrong bracketing.
+/// let leaf = |at, name: &str| (Span::new(at, at + 1), Label::Constant(name.to_owned()));
+/// let leaves = [leaf(0, "state"), leaf(1, "border"), leaf(2, "stateid#'texas'")];
+/// let root = (Span::new(0, 3), Label::Join);
+/// let tree = |join| LabelledSpans::from_iter(leaves.iter().cloned().chain([root.clone(), (join, Label::Join)]));
+/// let (gold, predicted) = (tree(Span::new(1, 3)), tree(Span::new(0, 2)));
+/// assert_eq!(counts(&gold, &predicted).f1(), Some(80.0));
+/// ```
 pub type LabelledSpans = BTreeMap<Span, Label>;
 
-/// How two trees compare.
+/// The counts of a comparison of labelled spans, from which precision, recall and F1 follow. The counts of several trees
+/// are added for a micro-average.
+///
+/// ```
+/// use spanwise_eval::tree_f1::TreeCounts;
+///
+/// let first = TreeCounts { matched: 4, predicted: 5, gold: 5 };
+/// let second = TreeCounts { matched: 1, predicted: 1, gold: 3 };
+/// assert_eq!(first.f1(), Some(80.0));
+/// assert_eq!(first.plus(second).f1(), Some(200.0 * 5.0 / (6.0 + 8.0)));
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct TreeCounts {
     /// Spans with the same label in both.
@@ -54,7 +77,7 @@ pub struct TreeCounts {
 }
 
 impl TreeCounts {
-    /// The counts of both together.
+    /// The sum of two counts.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
@@ -64,7 +87,7 @@ impl TreeCounts {
         }
     }
 
-    /// F1 in percent; `None` when there is no gold tree to compare with.
+    /// F1 in percent; `None` if the gold tree has no spans.
     #[must_use]
     pub fn f1(self) -> Option<f64> {
         (self.gold > 0).then(|| 200.0 * self.matched as f64 / (self.predicted + self.gold) as f64)
@@ -80,9 +103,9 @@ pub fn counts(gold: &LabelledSpans, predicted: &LabelledSpans) -> TreeCounts {
 
 /// The gold tree of an example over `n_words` words.
 ///
-/// `pieces` is the number of word-pieces of each word, from the tokenizer of the BERT family, for spans that
-/// count pieces. Without it, those are read only where every word must be one piece: where the tree ends with
-/// the last word. `None` when there is no tree, it cannot be read, or it does not fit the words.
+/// `pieces` is the number of word-pieces of each word, from a tokenizer of the BERT family, for spans that count
+/// word-pieces. Without it, those are read only if every word must be one word-piece, that is, if there are as many
+/// word-pieces as words. `None` if there is no tree, it cannot be read, or it does not fit the words.
 #[must_use]
 pub fn gold_tree(example: &Example, pieces: Option<&[usize]>, n_words: usize) -> Option<LabelledSpans> {
     let spans = word_spans(example, pieces, n_words)?;
@@ -110,8 +133,8 @@ pub fn predicted_tree(domain: &Domain, tree: &SpanTree) -> LabelledSpans {
 /// The leaves of the gold tree of an example, from left to right: spans and the constants aligned to them.
 ///
 /// A gold chart over just these leaves holds the derivations that agree with the tree on every constant.
-/// `None` when there is no tree or it is no basis for training: a label that the domain does not have, or
-/// (some gold trees lack a part) constants other than those of the example's program.
+/// `None` if there is no tree, or if it cannot be used for training: it has a label that is not in the domain, or its
+/// constants are not those of the example's program (some gold trees lack a part).
 #[must_use]
 pub fn gold_leaves(
     domain: &Domain,
@@ -145,15 +168,15 @@ pub struct OneTree<'a> {
 }
 
 impl<'a> OneTree<'a> {
-    /// Compiles the grammar of gold trees: parts in any order, and every constant on words.
+    /// Compiles the grammar of gold trees: discontinuous parts are allowed, and every constant is aligned to words.
     #[must_use]
     pub fn new(domain: &'a Domain) -> Self {
         let options = Options { discontinuity: Discontinuity::Open, implicit: false };
         Self { domain, grammar: Grammar::new(domain, options) }
     }
 
-    /// Whether exactly one tree over these leaves gives the program. Where it is so, a parser that finds the
-    /// leaves has no choice left, and a tree that differs from the gold one is wrong.
+    /// Whether exactly one tree over these leaves yields the program. If so, a predicted tree with these leaves that
+    /// differs from the gold tree is wrong.
     #[must_use]
     pub fn check(
         &self,
@@ -172,8 +195,8 @@ impl<'a> OneTree<'a> {
     }
 }
 
-/// The name that gold trees give a constant: `stateid('new york')` is `stateid#'new york'`, `cityid('austin',
-/// _)` is `cityid#'austin'`, and every other name is its own.
+/// The name of a constant in gold trees: `stateid('new york')` is `stateid#'new york'`, `cityid('austin',
+/// _)` is `cityid#'austin'`, and every other name is unchanged.
 fn gold_name(name: &str) -> String {
     let Some((head, inside)) = name.strip_suffix(')').and_then(|name| name.split_once('(')) else {
         return name.to_owned();
@@ -185,7 +208,7 @@ fn gold_name(name: &str) -> String {
     format!("{}#{inside}", head.trim_end())
 }
 
-/// A node of a predicted tree, as far as its shape is concerned.
+/// The shape of a node of a predicted tree.
 #[derive(Clone, Debug)]
 struct Part {
     span: Span,
@@ -196,7 +219,7 @@ struct Part {
 }
 
 impl Part {
-    /// Whether it joins functions only, which are composed before they have their argument.
+    /// Whether it joins only functions, which are composed before they have their argument.
     fn is_composition(&self, parts: &[Self]) -> bool {
         !self.children.is_empty() && self.children.iter().all(|&child| !parts[child].open_slots.is_empty())
     }
@@ -205,7 +228,7 @@ impl Part {
 /// The parts of a tree, with arguments on both sides of a function joined in the order of its slots.
 fn in_slot_order(domain: &Domain, tree: &SpanTree) -> Vec<Part> {
     let mut parts: Vec<Part> = (0..tree.nodes.len()).map(|at| part(domain, tree, at)).collect();
-    // Parents first: a turned join may be turned once more.
+    // Parents first: a rotated join may be rotated once more.
     for top in (0..parts.len()).rev() {
         let &[left, inner] = parts[top].children.as_slice() else { continue };
         let &[function, right] = parts[inner].children.as_slice() else { continue };
@@ -234,7 +257,8 @@ fn part(domain: &Domain, tree: &SpanTree, at: usize) -> Part {
     Part { span: node.span, children, open_slots: node.open_slots(domain).to_vec() }
 }
 
-/// Which of the slots of a function is gone after it has got an argument: of slots of one type the first.
+/// The slot of a function that an argument has filled, given the open slots before and after; of adjacent slots of the
+/// same type, the first.
 fn filled(before: &[TypeId], after: &[TypeId]) -> usize {
     let mut slot = before.iter().zip(after).take_while(|(a, b)| a == b).count();
     while slot > 0 && before.get(slot - 1) == before.get(slot) {

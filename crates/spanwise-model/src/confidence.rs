@@ -1,45 +1,55 @@
-//! How far an answer can be trusted: from the posterior of a program and the novelty of an utterance to a probability.
+//! Calibrated probabilities of answers, from the posterior of a program and the novelty of its utterance.
 //!
-//! The posterior compares readings of one utterance with each other. It cannot know whether the utterance has a reading
-//! at all, nor how often such posteriors were right. So
+//! The posterior compares the programs of one utterance with each other. It does not show whether the utterance is in the
+//! domain at all, nor how often programs with such a posterior are correct. So
 //!
-//! > probability = P(the utterance is of this domain) x P(the program is right, given that it is)
+//! > probability = P(the utterance is in the domain) x P(the program is correct | the utterance is in the domain)
 //!
-//! The second factor is a logistic curve over the log-odds of the posterior, the first one a logistic curve over the
-//! novelty of the words. In go numbers and vectors, out come numbers; how they were fitted, and what the words are, is
-//! for others to know.
+//! The second factor is Platt scaling ([`Calibration`]): a logistic function of the log-odds of the posterior. The first
+//! one is a logistic function of the novelty of the words ([`Novelty`]). Both are fitted by `spanwise_eval::calibrate`.
 
 mod novelty;
 
-pub use novelty::{Novel, Novelty, Scale, distance, nearest, normalize};
+pub use novelty::{Novelty, NoveltyScore, Scale, distance, nearest, normalize};
 
 use serde::{Deserialize, Serialize};
 
-/// Log-odds beyond this are all the same.
+/// Log-odds are clamped to plus or minus this.
 const MAX_LOG_ODDS: f64 = 40.0;
 
-/// A logistic curve from log-odds to log-odds: `slope * x + offset`.
+/// Platt scaling: the log-odds of the calibrated probability are `slope * x + offset`, where `x` are the log-odds of the
+/// posterior.
+///
+/// ```
+/// use spanwise_model::confidence::Calibration;
+///
+/// // A slope below 1 corrects overconfidence: a posterior of 0.9 becomes a probability of 0.75.
+/// let calibration = Calibration { slope: 0.5, offset: 0.0 };
+/// assert!((calibration.of(0.9) - 0.75).abs() < 1e-12);
+/// // The default is the identity.
+/// assert_eq!(Calibration::default().of(0.9), 0.9);
+/// ```
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Calibration {
-    /// Never negative, so that a higher posterior never means a lower probability.
+    /// Not negative, so that a higher posterior never gives a lower probability.
     pub slope: f64,
-    /// Log-odds of a posterior of one half.
+    /// The calibrated log-odds of a posterior of one half.
     pub offset: f64,
 }
 
 impl Default for Calibration {
-    /// Leaves posteriors as they are.
+    /// The identity.
     fn default() -> Self {
         Self { slope: 1.0, offset: 0.0 }
     }
 }
 
 impl Calibration {
-    /// The probability that a program with this posterior is right. Cost: constant.
+    /// The probability that a program with this posterior is correct.
     #[must_use]
     pub fn of(&self, posterior: f64) -> f64 {
-        // Exactly, not up to rounding: a model without a calibration says what the chart says.
+        // The identity is exact: without a calibration the result is the posterior itself, without rounding.
         if *self == Self::default() {
             return if posterior.is_nan() { 0.0 } else { posterior.clamp(0.0, 1.0) };
         }
@@ -47,14 +57,14 @@ impl Calibration {
     }
 }
 
-/// Log-odds of a probability, kept finite.
+/// The log-odds of a probability, clamped to a finite range.
 #[must_use]
 pub fn log_odds(p: f64) -> f64 {
     let p = if p.is_nan() { 0.0 } else { p.clamp(0.0, 1.0) };
     (p.ln() - (-p).ln_1p()).clamp(-MAX_LOG_ODDS, MAX_LOG_ODDS)
 }
 
-/// The probability with these log-odds.
+/// The logistic function: the probability with these log-odds.
 #[must_use]
 pub fn sigmoid(x: f64) -> f64 {
     if x >= 0.0 {
@@ -65,20 +75,33 @@ pub fn sigmoid(x: f64) -> f64 {
     }
 }
 
-/// What a model knows about how far it can be trusted.
+/// The calibration and the novelty detection of a model.
+///
+/// ```
+/// use spanwise_model::Confidence;
+/// use spanwise_model::confidence::Calibration;
+///
+/// let calibration = Calibration { slope: 0.5, offset: 0.0 };
+/// let confidence = Confidence { calibration, novelty: None };
+/// // The utterance is in the domain with probability 0.8. The posteriors of its programs are 0.9, 0.06 and 0.04.
+/// let (best, others) = confidence.probabilities(0.8, 0.9, &[0.06, 0.04]);
+/// // 0.8 x 0.75, and the other programs share 0.8 x 0.25 in proportion to their posteriors.
+/// assert!((best - 0.6).abs() < 1e-12);
+/// assert!((others[0] - 0.12).abs() < 1e-12 && (others[1] - 0.08).abs() < 1e-12);
+/// ```
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Confidence {
-    /// From posteriors to shares of right answers.
+    /// Maps posteriors to probabilities.
     pub calibration: Calibration,
-    /// What the words of the domain look like; `None` when nothing is known, and every utterance counts as familiar.
+    /// Detects out-of-domain utterances; with `None`, every utterance counts as in-domain.
     pub novelty: Option<Novelty>,
 }
 
 impl Confidence {
-    /// The probabilities of the best program and of others, in their order, from posteriors.
+    /// The probabilities of the Viterbi (1-best) program and of others, from their posteriors; the order is kept.
     ///
-    /// The others share what the best one leaves, in proportion to their posteriors, and none of them gets more than the
-    /// best one. The sum is at most `in_domain`.
+    /// The others share the remaining probability in proportion to their posteriors, and none of them gets more than the
+    /// best one. The sum is at most `in_domain`, the probability that the utterance is in the domain.
     #[must_use]
     pub fn probabilities(&self, in_domain: f64, best: f64, others: &[f64]) -> (f64, Vec<f64>) {
         let right = self.calibration.of(best);

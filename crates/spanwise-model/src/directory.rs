@@ -32,13 +32,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// The version of the format that is written. All versions up to it can be read. Version 2 added `confidence`; version 3
-/// made `model.json` a manifest with `files`, and put what restores a family under `family` and `state`.
+/// made `model.json` a manifest with `files`, and put what restores a family under `settings` and `state`.
 pub const FORMAT_VERSION: u32 = 3;
 
 const FORMAT: &str = "spanwise-model";
 const MANIFEST: &str = "model.json";
 
-/// How often a directory is read again that changes while it is read.
+/// How often a directory is read if it is replaced while it is read.
 const MAX_TRIES: usize = 5;
 
 /// `model.json`.
@@ -53,7 +53,7 @@ struct Manifest {
     state: Value,
     #[serde(default)]
     confidence: StoredConfidence,
-    /// How the model was trained, for people and for the page.
+    /// How the model was trained: for information only.
     #[serde(default)]
     training: Value,
 }
@@ -103,7 +103,7 @@ impl StoredConfidence {
         Self { calibration: confidence.calibration, novelty }
     }
 
-    /// What is wrong with the numbers, if anything is.
+    /// The error in the values, if there is one.
     fn fault(&self) -> Option<&'static str> {
         let Calibration { slope, offset } = self.calibration;
         if !(slope >= 0.0 && slope.is_finite() && offset.is_finite()) {
@@ -116,7 +116,7 @@ impl StoredConfidence {
         (!is_good).then_some("expected finite numbers and a positive `width` in `confidence.novelty.scale`")
     }
 
-    /// Puts it together with the prototypes, vectors of `width` numbers.
+    /// Adds the prototypes, vectors of dimension `width`, from the weights.
     fn read(self, weights: &mut Weights, width: usize) -> Result<Confidence, WeightsError> {
         let novelty = match self.novelty {
             None => None,
@@ -204,7 +204,7 @@ impl Model {
             reason: error.to_string(),
             kind: io::ErrorKind::InvalidData,
         })?;
-        // The point at which the directory holds the new model.
+        // From here on the directory holds the new model.
         write_atomic(&directory.join(MANIFEST), |file| file.write_all(&json))
             .map_err(|error| data_error(directory, &error))?;
         remove_unused(directory, &before.map(|manifest| manifest.files.all()).unwrap_or_default(), &all);
@@ -266,7 +266,7 @@ impl Model {
     }
 }
 
-/// The bytes of `model.json`, and what they say.
+/// The bytes of `model.json`, and the manifest in them.
 fn read_manifest(directory: &Path) -> Result<(Vec<u8>, Result<Manifest, ModelError>), ModelError> {
     let path = directory.join(MANIFEST);
     let bytes = match fs::read(&path) {

@@ -1,20 +1,21 @@
-//! What the network scores: a label per predicate, one per class of entities.
+//! The labels that the network scores: one per predicate and one per class of entities.
 //!
-//! Entities share the label of their class, so that one never seen in training is scored like its siblings: the
-//! lexicon says which entity it is.
+//! All entities of a class share a label, so that an entity that is not in the training data is scored like the others.
+//! The lexicon match determines the entity.
 
 use spanwise_core::Idx;
 use spanwise_lang::{ConstantId, Domain, Kind, Node, TermId, Terms};
 
-/// A predicate that the lexicon has no phrase for is learned like others from so many programs on.
+/// A predicate without a phrase in the lexicon is never rare if it occurs in this many programs.
 pub(crate) const RARE_WITHOUT_PHRASE: usize = 3;
 
 /// The labels of a domain.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Labels {
+    /// The label of each constant.
     of: Vec<u32>,
     names: Vec<String>,
-    /// Labels that only the lexicon may place.
+    /// Whether a label is allowed only on words that match the lexicon.
     rare: Vec<bool>,
 }
 
@@ -42,9 +43,9 @@ impl Labels {
         Self { of, names, rare }
     }
 
-    /// Marks predicates that occur in fewer than `below` programs; where the lexicon has no phrase for one, in fewer than
-    /// `RARE_WITHOUT_PHRASE`, because a rare predicate without a phrase can stand nowhere. A label without any program
-    /// is rare whenever `below` is not zero.
+    /// Marks predicates as rare that occur in fewer than `below` programs. For a predicate without a phrase in the lexicon
+    /// the limit is at most `RARE_WITHOUT_PHRASE`, because a rare predicate without a phrase is allowed on no words. A
+    /// predicate that occurs in no program is rare unless `below` is zero.
     pub fn mark_rare<'a>(
         &mut self,
         domain: &Domain,
@@ -64,11 +65,11 @@ impl Labels {
             seen.dedup();
             seen.iter().for_each(|&label| counts[label] += 1);
         }
-        let mut said = vec![false; self.names.len()];
-        domain.lexicon().entries().for_each(|(constant, _)| said[self.of(constant)] = true);
+        let mut has_phrase = vec![false; self.names.len()];
+        domain.lexicon().entries().for_each(|(constant, _)| has_phrase[self.of(constant)] = true);
         for (constant, &label) in domain.constants().iter().zip(&self.of) {
             let label = label as usize;
-            let below = if said[label] { below } else { below.min(RARE_WITHOUT_PHRASE) };
+            let below = if has_phrase[label] { below } else { below.min(RARE_WITHOUT_PHRASE) };
             self.rare[label] = constant.kind == Kind::Predicate && counts[label] < below;
         }
     }
@@ -80,7 +81,7 @@ impl Labels {
         self.of[constant.index()] as usize
     }
 
-    /// Whether only the lexicon may place a label.
+    /// Whether a label is rare: allowed only on words that match the lexicon.
     #[inline]
     #[must_use]
     pub fn is_rare(&self, label: usize) -> bool {
@@ -99,7 +100,7 @@ impl Labels {
         self.names.is_empty()
     }
 
-    /// The names of the labels, predicates by their own, classes with `class:` before it.
+    /// The names of the labels: the name of a predicate, or `class:` and the name of a class.
     #[must_use]
     pub fn names(&self) -> &[String] {
         &self.names
@@ -110,7 +111,7 @@ impl Labels {
         self.names.iter().zip(&self.rare).filter(|(_, rare)| **rare).map(|(name, _)| name.as_str())
     }
 
-    /// Marks labels by name as rare.
+    /// Marks exactly the labels with these names as rare.
     pub fn set_rare(&mut self, names: &[String]) {
         for (name, rare) in self.names.iter().zip(&mut self.rare) {
             *rare = names.contains(name);

@@ -20,9 +20,9 @@ pub struct Model {
     pub domain: Arc<Domain>,
     /// How utterances become programs.
     pub family: Box<dyn Family>,
-    /// Calibration of probabilities, and what in-domain words look like.
+    /// Calibration of probabilities, and novelty detection.
     pub confidence: Confidence,
-    /// How the model was trained; written to `model.json` for people and for the page, and not used otherwise.
+    /// How the model was trained. It is saved in `model.json` and shown by the page, and has no effect on parsing.
     pub training: serde_json::Value,
     /// Files that the executor's command names; they are saved with the model.
     pub(crate) executor_files: ExecutorFiles,
@@ -45,10 +45,10 @@ impl Model {
         outcomes.pop().unwrap_or_else(|| unreachable!("a batch of one has one outcome"))
     }
 
-    /// Parses a batch in one pass through the network; the results are in the order of the utterances. Nothing of one
-    /// utterance influences another.
+    /// Parses a batch in one forward pass of the network. The results are in the order of the utterances, and each depends
+    /// on its own utterance only.
     ///
-    /// A batch is padded to its longest utterance, so callers put utterances of similar length together.
+    /// A batch is padded to its longest utterance, so utterances of similar length should share one.
     #[must_use]
     pub fn parse_batch(&self, utterances: Vec<Utterance>, details: Details) -> Vec<Outcome> {
         let with_vectors = self.confidence.novelty.is_some();
@@ -73,14 +73,14 @@ impl Model {
         Outcome::Found(parse)
     }
 
-    /// Fills in how probable it is that the utterance is in the domain, and which words are unknown if it is not.
+    /// Sets the probability that the utterance is in the domain and, if it is below one half, the unknown words.
     fn detect_novelty(&self, parse: &mut Parse, word_vectors: &[f32]) {
         let Some(novelty) = &self.confidence.novelty else { return };
-        let novel = novelty.of(word_vectors, &self.is_name(&parse.utterance));
-        parse.in_domain = novelty.scale.in_domain(&novel);
+        let score = novelty.of(word_vectors, &self.is_name(&parse.utterance));
+        parse.in_domain = novelty.scale.in_domain(&score);
         if parse.in_domain < 0.5 {
             let words: Vec<&str> = parse.utterance.tokens().iter().map(|token| &*token.lower).collect();
-            let unknown = novelty.unknown_words(&novel, &words);
+            let unknown = novelty.unknown_words(&score, &words);
             parse.unknown_words = unknown.into_iter().map(|at| at as u32).collect();
         }
     }

@@ -11,15 +11,17 @@ pub use lexicon::{LexiconUse, PHRASE_WEIGHTS};
 pub use tables::{SpanGradient, Tables};
 
 use crate::directory::ModelError;
+use crate::families::Settings;
 use crate::family::{
-    Blueprint, BuildError, EncoderSource, Objective, Pair, Parsed, Shard, ShardGradients, StepTime, Stored,
-    Task,
+    Blueprint, BuildError, EncoderSource, Family, Objective, Pair, Parsed, Shard, ShardGradients, StepTime,
+    Stored, Task,
 };
 use crate::labels::Labels;
 use crate::outcome::{Details, Parse};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use spanwise_chart::candidates::Candidates;
+use spanwise_chart::gold_tree::GoldTree;
 use spanwise_chart::grammar::{Grammar, N_USAGES, Options};
 use spanwise_chart::lattice::{ChartError, Lattice, Leaf};
 use spanwise_chart::spans::SpanPosterior;
@@ -27,8 +29,9 @@ use spanwise_core::Utterance;
 use spanwise_lang::{Domain, Terms};
 use spanwise_nn::pretrained::{Activation, Architecture, EncoderConfig, Pretrained, Weights, WeightsError};
 use spanwise_nn::tokenizer::WordTable;
-use spanwise_nn::{Group, HeadConfig, Item, Logits, Network, ParamId, Pieces, Tokenizer};
+use spanwise_nn::{Group, HeadConfig, Item, Logits, Network, ParamId, Params, Pieces, Tokenizer};
 use std::borrow::Cow;
+use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -244,12 +247,27 @@ impl SpanModel {
     }
 }
 
-/// What differs between families that score spans.
-pub(crate) trait SpanFamily: Sync {
+/// What differs between families that score spans. Every such family is a [`Family`].
+pub(crate) trait SpanFamily: fmt::Debug + Send + Sync {
     /// An utterance ready for the network.
     type Input: Send;
 
+    /// Its hyper-parameters.
+    fn settings(&self) -> Settings;
+
     fn model(&self) -> &SpanModel;
+
+    fn model_mut(&mut self) -> &mut SpanModel;
+
+    /// Recomputes what is derived from parameters.
+    fn refresh(&mut self) {
+        self.model_mut().refresh();
+    }
+
+    /// The best tree of each pair's gold program; see [`Family::gold_trees`].
+    fn gold_trees(&self, _terms: &mut Terms, tasks: &[Task<'_>]) -> Vec<Option<GoldTree>> {
+        vec![None; tasks.len()]
+    }
 
     /// Makes an utterance ready for the network.
     ///
@@ -280,6 +298,61 @@ pub(crate) trait SpanFamily: Sync {
         logits: &[f32],
         target: &LossTarget<'_>,
     ) -> Option<(f64, SpanGradient)>;
+}
+
+impl<F: SpanFamily> Family for F {
+    fn settings(&self) -> Settings {
+        SpanFamily::settings(self)
+    }
+
+    fn tokenizer(&self) -> &Tokenizer {
+        &self.model().tokenizer
+    }
+
+    fn encoder(&self) -> &EncoderConfig {
+        self.model().network.encoder()
+    }
+
+    fn span_model(&self) -> Option<&SpanModel> {
+        Some(self.model())
+    }
+
+    fn parse_batch(&self, utterances: Vec<Utterance>, details: Details, with_vectors: bool) -> Vec<Parsed> {
+        parse_batch(self, utterances, details, with_vectors)
+    }
+
+    fn word_vectors(&self, batch: &[&Pieces]) -> Vec<Vec<f32>> {
+        self.model().network.word_vectors(batch)
+    }
+
+    fn params(&self) -> &Params {
+        &self.model().network.params
+    }
+
+    fn params_mut(&mut self) -> &mut Params {
+        &mut self.model_mut().network.params
+    }
+
+    fn refresh(&mut self) {
+        SpanFamily::refresh(self);
+    }
+
+    fn frozen_outputs(&self, batch: &[&Pieces]) -> Option<Vec<Vec<f32>>> {
+        let network = &self.model().network;
+        network.is_frozen_below().then(|| network.lower(batch))
+    }
+
+    fn gradients(&self, shard: &Shard<'_>) -> ShardGradients {
+        shard_gradients(self, shard)
+    }
+
+    fn gold_trees(&self, terms: &mut Terms, tasks: &[Task<'_>]) -> Vec<Option<GoldTree>> {
+        SpanFamily::gold_trees(self, terms, tasks)
+    }
+
+    fn state(&self) -> Value {
+        self.model().state()
+    }
 }
 
 /// What a loss is computed against.

@@ -7,11 +7,11 @@ use spanwise_lang::Terms;
 use spanwise_model::{Model, Pair, Task};
 use spanwise_nn::Random;
 
-/// Most examples whose trees go into the bank of fragments.
+/// Most examples from which fragments are collected.
 const MAX_BANK: usize = 2_000;
 
-/// Recombined examples for an epoch, made from the best trees under the parameters that it starts with. None for a
-/// family that does not recombine.
+/// Recombined examples for an epoch. Fragments come from the Viterbi trees of the gold programs under the current
+/// parameters. Empty for a family that does not recombine.
 pub(crate) fn recombined(
     config: &Config,
     model: &Model,

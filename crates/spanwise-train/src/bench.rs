@@ -1,4 +1,4 @@
-//! How long the parts of a training step take.
+//! Measures the time of the parts of a training step.
 
 use crate::TrainError;
 use crate::config::{Config, Training};
@@ -17,31 +17,31 @@ use std::time::Instant;
 /// Steps that are run first and not counted.
 const WARM_UP: usize = 3;
 
-/// Seconds that one step took.
+/// The time of one step, in seconds.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct WholeStep {
-    /// All of it.
+    /// The whole step.
     pub total: f64,
     /// The parts that run in shards.
     pub parts: StepTime,
-    /// The optimiser.
+    /// The optimizer.
     pub optimiser: f64,
 }
 
-/// What was measured.
+/// The measurements of [`time_steps`].
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct StepTimes {
     /// Every step.
     pub steps: Vec<WholeStep>,
     /// Training pairs.
     pub n_pairs: usize,
-    /// Pairs of a step.
+    /// Pairs per step.
     pub batch: usize,
-    /// Word-pieces of a step, on average.
+    /// Mean number of word-pieces per step.
     pub pieces_per_step: f64,
     /// Trainable parameters.
     pub n_trained: usize,
-    /// Seconds it took to compute the frozen layers for all pairs once.
+    /// Seconds to compute the outputs of the frozen layers for all pairs once, without batching.
     pub cache: f64,
 }
 
@@ -51,7 +51,7 @@ pub struct StepTimes {
 /// and there are no charts.
 ///
 /// # Errors
-/// As training has them.
+/// Those of [`train`](crate::train).
 pub fn time_steps(
     config: &Config,
     data: &Path,
@@ -105,7 +105,7 @@ fn set_up(config: &Config, data: &Path, encoder: &Path) -> Result<(Model, Terms,
     Ok((model, terms, pairs))
 }
 
-/// What the frozen layers give for each pair.
+/// The outputs of the frozen layers for each pair.
 fn lower(model: &Model, pairs: &[Pair]) -> Vec<Vec<f32>> {
     let pieces: Vec<Pieces> =
         pairs.iter().map(|pair| model.family.tokenizer().encode(&pair.utterance)).collect();
@@ -143,12 +143,12 @@ impl Bench<'_> {
             })
             .collect();
         let done = self.step.run(&*self.model.family, &self.terms, &tasks, seed);
-        let moving = Instant::now();
-        // Nothing moves: every step does the same work on the same weights.
+        let updating = Instant::now();
+        // Learning rates of zero: the weights do not change, so every pass over the batches does the same work.
         let rates = Rates { encoder: 0.0, head: 0.0, table: 0.0 };
         self.adam.step(self.model.family.params_mut(), &done.gradients, rates);
         self.model.family.refresh();
-        let optimiser = moving.elapsed().as_secs_f64();
+        let optimiser = updating.elapsed().as_secs_f64();
         WholeStep { total: started.elapsed().as_secs_f64(), parts: done.time, optimiser }
     }
 }

@@ -1,4 +1,4 @@
-//! The output of frozen layers, computed once per training utterance.
+//! A cache of the outputs of frozen layers, which are computed once per training utterance.
 
 use rayon::prelude::*;
 use spanwise_model::{Family, Pair};
@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 
 /// Most bytes of cached outputs.
 const MAX_BYTES: usize = 4 << 30;
-/// Utterances that go through the encoder together.
+/// The number of utterances in a batch.
 const BATCH: usize = 32;
 /// Utterances between two reports of progress.
 const BLOCK: usize = 512;
@@ -17,8 +17,9 @@ const BLOCK: usize = 512;
 pub(crate) struct Cache(Vec<Vec<f32>>);
 
 impl Cache {
-    /// Computes the outputs of all pairs, unless nothing is frozen or they would take too much memory. `progress` gets the
-    /// number of utterances done and may stop the work; the result is then a break.
+    /// Computes the outputs of all pairs, unless no layer is frozen or they would take too much memory. Utterances of similar
+    /// length share a batch. `progress` gets the number of utterances done and may stop the work; the result is then a
+    /// break.
     pub(crate) fn fill(
         family: &dyn Family,
         pairs: &[Pair],

@@ -1,4 +1,4 @@
-//! The state of a run after an epoch, in one file that is replaced as a whole.
+//! Checkpoints: the state of a run after an epoch, in one file that is replaced atomically.
 
 use crate::error::TrainError;
 use crate::row::EpochRow;
@@ -15,18 +15,18 @@ pub(crate) const FILE: &str = "checkpoint.safetensors";
 /// The key of [`State`] in the file's metadata.
 const STATE: &str = "state";
 
-/// What is kept besides weights and moments.
+/// The state of a run besides weights and optimizer moments.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct State {
-    /// What decides the outcome of the run; a run can only be continued as it was begun.
+    /// Hashes of the inputs of the run; it can only be resumed with the same ones.
     pub(crate) identity: Identity,
     /// The rows of `metrics.jsonl` so far, one per finished epoch.
     pub(crate) rows: Vec<EpochRow>,
-    /// Epochs in the running sum of weights.
+    /// The number of epochs in the running sum of weights.
     pub(crate) n_averaged: usize,
-    /// The best score on dev so far, with patience.
+    /// The best score on dev so far; only with `training.patience`.
     pub(crate) best: Option<Best>,
-    /// Steps of the optimizer.
+    /// The number of optimizer steps.
     pub(crate) step: u64,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct Best {
     pub(crate) epochs_ago: usize,
 }
 
-/// What decides the outcome of a run, each part as a short hash.
+/// The inputs that determine the result of a run, each as a short hash.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Identity {
     pub(crate) settings: String,
@@ -67,10 +67,11 @@ impl State {
     }
 }
 
-/// Weights beside the current ones: sums for an average, or those of the best epoch. By parameter, trained ones only.
+/// A second set of weights: the running sum for an average, or the weights of the best epoch. One entry per parameter,
+/// `None` for parameters that are not trained.
 pub(crate) type Spare = Vec<Option<Vec<f32>>>;
 
-/// Writes a checkpoint; what was there before stays until the new one is complete.
+/// Writes a checkpoint. The previous one is replaced only when the new one is complete.
 pub(crate) fn write(
     directory: &Path,
     state: &State,
@@ -105,7 +106,7 @@ pub(crate) fn write(
         .map_err(TrainError::Data)
 }
 
-/// Reads a checkpoint into parameters and an optimizer that were set up as for a fresh run.
+/// Reads a checkpoint into parameters and an optimizer that were initialized as for a new run.
 pub(crate) fn read(
     directory: &Path,
     identity: &Identity,

@@ -10,16 +10,16 @@ use std::path::PathBuf;
 pub struct Data {
     /// Training examples.
     pub train: PathBuf,
-    /// Examples to choose by; none is fine.
+    /// Dev examples: for evaluation after each epoch, early stopping and calibration. Optional.
     pub dev: Option<PathBuf>,
-    /// Examples to report on. Training does not look at them; it only says how to.
+    /// Test examples. Training does not read them; `spanwise train` names them in the command that it suggests.
     pub test: Option<PathBuf>,
-    /// Examples with gold trees, for the objective `gold-trees`; without them, trees are made from the programs, as
-    /// `spanwise data annotate` does.
+    /// Examples with gold trees, for the objective `gold-trees`. Without them, trees are derived from the programs as in
+    /// `spanwise data annotate`.
     pub trees: Option<PathBuf>,
     /// Most training examples, from the start of the file; zero for all.
     pub limit: usize,
-    /// Most dev examples looked at after each epoch.
+    /// Most dev examples, from the start of the file; at least one.
     pub dev_limit: usize,
 }
 
@@ -33,39 +33,40 @@ impl Default for Data {
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Training {
-    /// What is maximized.
+    /// The training objective.
     pub objective: Objective,
     /// Passes over the data.
     pub epochs: usize,
-    /// Examples a step.
+    /// Examples per step.
     pub batch: usize,
     /// Learning rate of the encoder.
     pub rate_encoder: f32,
     /// Learning rate of the span scorer.
     pub rate_head: f32,
-    /// Learning rate of the tables.
+    /// Learning rate of the score tables.
     pub rate_tables: f32,
-    /// Share of training over which the rates rise; afterwards they fall to zero.
+    /// Share of training for linear warm-up of the learning rates; afterwards they decay linearly to zero.
     pub warm_up: f32,
     /// Weight decay.
     pub weight_decay: f32,
-    /// Largest norm of the gradient.
+    /// Gradients are clipped to this norm.
     pub clip: f32,
-    /// Share of activations dropped.
+    /// Dropout rate.
     pub dropout: f32,
-    /// Layers of a pretrained encoder, from below, that stay as they are.
+    /// The number of frozen layers of a pretrained encoder, counted from the input.
     pub frozen_layers: usize,
     /// The first epoch with recombined examples; zero for none.
     pub augment_from: usize,
-    /// Recombined examples for each real one.
+    /// The number of recombined examples per real one.
     pub augment_share: f32,
-    /// Of how many exchanges the rarest composition is made, when examples are recombined; one for any.
+    /// Recombination draws this many exchanges for each example and takes the one with the rarest composition; 1 takes any.
     pub augment_choices: usize,
-    /// What a recombined example counts.
+    /// The weight of a recombined example in the loss.
     pub augment_weight: f32,
-    /// How many of the last epochs are averaged; one for the last alone.
+    /// The number of last epochs whose weights are averaged; 1 for the last one alone. Not used with `patience`.
     pub average_epochs: usize,
-    /// Epochs without a better dev denotation after which training stops; zero for never. The best epoch is then kept.
+    /// Early stopping: epochs without a better dev denotation (or exact match, without an executor) after which training
+    /// stops, and the weights of the best epoch are kept. Zero for no early stopping.
     pub patience: usize,
 }
 
@@ -93,7 +94,7 @@ impl Default for Training {
     }
 }
 
-/// A run.
+/// The configuration of a run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
@@ -101,7 +102,7 @@ pub struct Config {
     pub domain: String,
     /// `compact`, a directory of weights, or a name on the hub.
     pub encoder: String,
-    /// Decides every random choice.
+    /// The seed of all random choices.
     pub seed: u64,
     /// The files.
     pub data: Data,
@@ -127,10 +128,10 @@ impl Default for Config {
     }
 }
 
-/// The name of the encoder from scratch.
+/// The name of the encoder that is trained from scratch.
 pub const COMPACT: &str = "compact";
 
-/// Presets: name, what it is, and the file.
+/// Presets: name and TOML text.
 const PRESETS: &[(&str, &str)] = &[
     ("geo-iid", include_str!("../configs/geo/iid.toml")),
     ("geo-template", include_str!("../configs/geo/template.toml")),
@@ -151,7 +152,7 @@ pub enum ConfigError {
     /// It is neither a preset nor a file.
     #[error("there is no preset and no file `{name}`; the presets are {}", preset_names().collect::<Vec<_>>().join(", "))]
     Unknown {
-        /// What was asked for.
+        /// The name that was given.
         name: String,
     },
     /// The file cannot be read.
@@ -210,7 +211,7 @@ impl Config {
         let invalid = |reason: String| ConfigError::Invalid { file: file.clone(), reason };
         let mut document: toml_edit::DocumentMut =
             text.parse().map_err(|error: toml_edit::TomlError| invalid(error.to_string()))?;
-        // First as it is, so that errors point into the file.
+        // The file is checked first without settings, so that errors point into it.
         let _: Self = toml_edit::de::from_str(&text).map_err(|error| invalid(error.to_string()))?;
         for setting in settings {
             apply(&mut document, setting)?;
@@ -222,7 +223,7 @@ impl Config {
         }
         let mut config: Self =
             toml_edit::de::from_document(document).map_err(|error| invalid(error.to_string()))?;
-        // A domain file lies beside the configuration, if it does.
+        // The path of a domain file can be relative to the configuration file.
         let beside = std::path::Path::new(name).parent().map(|folder| folder.join(&config.domain));
         let is_there = |path: &PathBuf| {
             let text = path.display().to_string();
@@ -254,9 +255,10 @@ impl Config {
         let Training { objective, epochs, batch, dropout, .. } = self.training;
         let conflict = |text: &str| Err(ConfigError::Conflict(text.to_owned()));
         if self.domain.is_empty() {
-            return conflict(
-                "`domain` is missing: name a built-in domain (geo, clevr, scan) or a domain file",
-            );
+            let builtin = spanwise_domains::load::builtin_list();
+            return conflict(&format!(
+                "`domain` is missing: name a built-in domain ({builtin}) or a domain file"
+            ));
         }
         if self.data.train.as_os_str().is_empty() {
             return conflict("`data.train` is missing: name the file of training examples");
@@ -295,7 +297,7 @@ fn apply(document: &mut toml_edit::DocumentMut, setting: &str) -> Result<(), Con
     let wrong =
         |reason: &str| ConfigError::Setting { setting: setting.to_owned(), reason: reason.to_owned() };
     let (key, text) = setting.split_once('=').ok_or_else(|| wrong("expected key=value"))?;
-    // What is no number, boolean or quoted text is text.
+    // A value that is not valid TOML is taken as text, so that text needs no quotes.
     let value: toml_edit::Value = text.trim().parse().unwrap_or_else(|_| text.trim().into());
     let mut parts: Vec<&str> = key.trim().split('.').collect();
     let last =

@@ -1,6 +1,6 @@
-//! Learning curves as a picture: loss on the left, accuracy on the right, over epochs.
+//! Draws learning curves as SVG: training loss on the left, dev accuracy on the right, over epochs.
 //!
-//! The same rows give the same bytes.
+//! The output is deterministic: the same rows give the same bytes.
 
 use crate::row::EpochRow;
 use spanwise_render::{AxisBounds, Plot, Series, side_by_side};
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn no_epoch_and_no_number_are_said_in_both_panels() {
+    fn both_panels_report_that_there_are_no_values() {
         let dev = Report { exact_match: Some(f64::INFINITY), ..Report::default() };
         let nothing = EpochRow { loss: f64::NAN, derivable: f64::NAN, dev: Some(dev), ..EpochRow::default() };
         for rows in [&[][..], &[nothing.clone(), nothing.clone(), nothing]] {

@@ -1,4 +1,4 @@
-//! What can go wrong in training.
+//! The errors of training.
 
 use crate::config::ConfigError;
 use spanwise_domains::data::DataError;
@@ -23,7 +23,7 @@ pub enum TrainError {
     Example {
         /// The file.
         file: String,
-        /// Its place, from 1.
+        /// Its number in the file, from 1.
         number: usize,
         /// What is wrong.
         reason: String,
@@ -41,7 +41,7 @@ pub enum TrainError {
     NothingDerivable {
         /// The file.
         file: String,
-        /// A command that tells more.
+        /// A command that shows the reason for each example.
         command: String,
         /// Number of examples.
         n: usize,
@@ -51,7 +51,7 @@ pub enum TrainError {
     /// The encoder.
     #[error("the encoder {encoder}: {reason}")]
     Encoder {
-        /// What was asked for.
+        /// The encoder of the configuration.
         encoder: String,
         /// What is wrong.
         reason: String,
@@ -85,13 +85,13 @@ pub enum TrainError {
     /// The model cannot be written.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// The numbers ran away.
+    /// The loss is not finite.
     #[error("the loss is not a number after {step} steps; try smaller learning rates")]
     Diverged {
         /// Steps taken.
         step: u64,
     },
-    /// Someone asked to stop.
+    /// The caller stopped the run.
     #[error("stopped after {epoch} of {epochs} epochs; continue with --resume")]
     Stopped {
         /// Finished epochs.

@@ -1,4 +1,4 @@
-//! Training pairs: read, typed, and checked for a derivation.
+//! Reads training pairs and keeps those that the model can derive.
 
 use crate::error::TrainError;
 use hashbrown::HashMap;
@@ -11,7 +11,7 @@ use spanwise_eval::tree_f1::gold_leaves;
 use spanwise_lang::{TermId, Terms};
 use spanwise_model::{Model, Objective, Pair};
 
-/// Why a pair is left out that has no gold tree to learn from.
+/// The reason of a pair that is left out because it has no gold tree.
 pub(crate) const NO_TREE: &str = "no gold tree";
 
 /// Examples that are left out for one reason.
@@ -25,7 +25,7 @@ pub struct LeftOut {
     pub example: String,
 }
 
-/// The pairs that can be learned from, and what became of the other examples.
+/// The pairs that can be trained on, and the reasons why others are left out.
 pub(crate) struct Pairs {
     pub(crate) list: Vec<Pair>,
     /// By reason, the most frequent first.
@@ -33,7 +33,7 @@ pub(crate) struct Pairs {
 }
 
 impl Pairs {
-    /// The share of examples that can be learned from, in percent.
+    /// The share of examples that can be trained on, in percent.
     pub(crate) fn derivable(&self) -> f64 {
         let n_all = self.list.len() + self.left_out.iter().map(|left| left.count).sum::<usize>();
         100.0 * self.list.len() as f64 / n_all.max(1) as f64
@@ -96,7 +96,7 @@ pub(crate) fn derivable(
     Pairs { list, left_out }
 }
 
-/// Why the model cannot derive a pair, with the utterance.
+/// Checks that the model can derive a pair. The error is the reason and the utterance.
 fn check_derivable(
     model: &Model,
     terms: &Terms,

@@ -11,7 +11,7 @@ pub struct EpochRow {
     pub epoch: usize,
     /// Steps of the optimizer so far.
     pub step: u64,
-    /// The mean loss over the pairs that contributed.
+    /// The mean loss over the pairs that contributed to it.
     pub loss: f64,
     /// Training examples whose gold program the model can derive.
     pub derivable: f64,
@@ -19,21 +19,21 @@ pub struct EpochRow {
     pub learned: f64,
     /// The learning rate of the encoder at the end of the epoch.
     pub rate_encoder: f32,
-    /// How the model does on dev, where there is dev data.
+    /// The metrics on dev, if there is dev data.
     pub dev: Option<Report>,
 }
 
-/// What a finished run is worth: the last row.
+/// The last row: the metrics of the finished model.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct FinalRow {
-    /// How the model does on dev, where there is dev data.
+    /// The metrics on dev, if there is dev data.
     pub dev: Option<Report>,
-    /// The calibration error on dev without calibration.
+    /// The calibration error (ECE) on dev of the posteriors, without calibration.
     pub ece_of_posteriors: Option<f64>,
 }
 
 impl EpochRow {
-    /// The row as one flat JSON object; measures on dev have the prefix `dev_`.
+    /// The row as one flat JSON object; metrics on dev have the prefix `dev_`.
     #[must_use]
     pub fn to_json(&self) -> Map<String, Value> {
         flat(self)
@@ -41,12 +41,12 @@ impl EpochRow {
 }
 
 impl FinalRow {
-    /// The row as one flat JSON object with `"final": true`; measures on dev have the prefix `dev_`.
+    /// The row as one flat JSON object with `"final": true`; metrics on dev have the prefix `dev_`.
     #[must_use]
     pub fn to_json(&self) -> Map<String, Value> {
         let mut row = Map::from_iter([("final".to_owned(), Value::Bool(true))]);
         row.extend(flat(self));
-        match row.remove("ece_of_posteriors") {
+        match row.shift_remove("ece_of_posteriors") {
             Some(Value::Null) | None => {}
             Some(ece) => drop(row.insert("dev_ece_of_posteriors".to_owned(), ece)),
         }
@@ -57,7 +57,7 @@ impl FinalRow {
 /// The fields of a row, with those of `dev` beside the others.
 fn flat(row: &impl Serialize) -> Map<String, Value> {
     let Ok(Value::Object(mut row)) = serde_json::to_value(row) else { unreachable!("a row is a struct") };
-    if let Some(Value::Object(dev)) = row.remove("dev") {
+    if let Some(Value::Object(dev)) = row.shift_remove("dev") {
         row.extend(dev.into_iter().map(|(key, value)| (format!("dev_{key}"), value)));
     }
     row
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_flat_and_measures_on_dev_have_a_prefix() {
+    fn rows_are_flat_and_metrics_on_dev_have_a_prefix() {
         let dev = Report { n: 3, exact_match: Some(50.0), ..Report::default() };
         let row = EpochRow { epoch: 2, dev: Some(dev.clone()), ..EpochRow::default() }.to_json();
         assert_eq!(

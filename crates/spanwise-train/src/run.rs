@@ -1,4 +1,4 @@
-//! A run: epochs, checkpoints, metrics, and the weights that are kept in the end.
+//! The training loop: epochs, evaluation on dev, checkpoints, and the choice of the final weights.
 
 use crate::augment::recombined;
 use crate::cache::Cache;
@@ -22,7 +22,7 @@ use spanwise_nn::{AdamW, Random};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Training utterances that a model shows as examples.
+/// The number of training utterances that are saved with a model as examples.
 const N_SAMPLES: usize = 6;
 
 /// A run in progress.
@@ -51,7 +51,7 @@ struct Pass {
 }
 
 impl Run<'_> {
-    /// Goes on where a checkpoint was written.
+    /// Restores the state of a checkpoint.
     pub(crate) fn resume(&mut self) -> Result<(), TrainError> {
         let params = self.model.family.params_mut();
         let read = checkpoint::read(self.out, &self.state.identity, params, &mut self.adam)?;
@@ -60,7 +60,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Trains to the end: epoch by epoch, each followed by an evaluation on dev and a checkpoint.
+    /// Trains until the last epoch, or until early stopping. Each epoch is followed by an evaluation on dev and a checkpoint.
     pub(crate) fn train(mut self, watch: &mut Watch<'_>) -> Result<Trained, TrainError> {
         let Training { epochs, patience, average_epochs, .. } = self.config.training;
         self.write_metrics(None)?;
@@ -121,7 +121,7 @@ impl Run<'_> {
         Ok(Pass { loss: loss / n_learned.max(1) as f64, learned })
     }
 
-    /// Replaces the weights by the average or the best ones, calibrates, evaluates on dev once more, and writes the model.
+    /// Replaces the weights by the average or the best ones, calibrates, evaluates on dev once more, and saves the model.
     fn finish(mut self) -> Result<Trained, TrainError> {
         self.use_spare();
         let ece_of_posteriors = self.calibrate();
@@ -133,7 +133,7 @@ impl Run<'_> {
         Ok(Trained { parser: Parser::new(self.model, executor), row })
     }
 
-    /// What `model.json` says about training.
+    /// The field `training` of `model.json`.
     fn training_notes(&self, row: &FinalRow) -> Value {
         let config = toml_edit::de::from_str::<Value>(&self.config.to_toml()).unwrap_or_default();
         let dev = FinalRow { ece_of_posteriors: None, ..row.clone() };
@@ -164,7 +164,7 @@ impl Run<'_> {
         fitted.ece_of_posteriors
     }
 
-    /// How the model does on dev; `None` without dev data.
+    /// The metrics on dev; `None` without dev data.
     fn dev_report(&self) -> Option<Report> {
         if self.dev.is_empty() {
             return None;
@@ -194,7 +194,7 @@ impl Run<'_> {
     }
 }
 
-/// The weights that are kept: the average of the last epochs, or those of the best one.
+/// The final weights: the average of the last epochs, or those of the epoch with the best dev score.
 impl Run<'_> {
     fn is_out_of_patience(&self) -> bool {
         let patience = self.config.training.patience;

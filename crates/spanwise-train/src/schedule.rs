@@ -1,9 +1,9 @@
-//! The order of examples and the course of learning rates: pure functions of settings and seed.
+//! The learning-rate schedule and the order of batches, as pure functions of the settings and the seed.
 
 use crate::config::Training;
 use spanwise_nn::{Random, Rates};
 
-/// Learning rates at a point of training between 0 and 1: they rise, then fall in a straight line.
+/// Learning rates at a point of training, `progress` from 0 to 1: linear warm-up, then linear decay to zero.
 pub(crate) fn rates(training: &Training, progress: f32) -> Rates {
     let warm_up = training.warm_up;
     let factor = if progress < warm_up {
@@ -18,8 +18,8 @@ pub(crate) fn rates(training: &Training, progress: f32) -> Rates {
     }
 }
 
-/// Batches of similar length in random order: the examples are shuffled, sorted within pools of many batches, cut,
-/// and the batches shuffled.
+/// Batches of examples of similar length, in random order. The examples are shuffled and cut into pools of 16 batches;
+/// each pool is sorted by length and cut into batches, and then all batches are shuffled.
 pub(crate) fn batches(
     n: usize,
     n_words: impl Fn(usize) -> usize,

@@ -1,16 +1,16 @@
-//! One training step: a batch in shards, each with its forward pass, its charts and its backward pass.
+//! One training step: loss and gradients of a batch, computed in shards.
 //!
-//! The number of shards is always the same, whatever the machine has, so that sums do not depend on it. Each shard runs
-//! its charts between its own forward and backward pass, so that no core waits.
+//! Each shard runs in its own thread: forward pass, charts, backward pass. The number of shards is fixed, so that the
+//! order of floating-point sums, and with it the result, does not depend on the number of cores.
 
 use spanwise_lang::Terms;
 use spanwise_model::{Family, Objective, Shard, ShardGradients, StepTime, Task};
 use spanwise_nn::{Gradients, Noise, sum};
 
-/// Shards of a batch.
+/// The number of shards of a batch.
 pub(crate) const N_SHARDS: usize = 2;
 
-/// What all steps of a run have in common.
+/// The settings that all steps of a run share.
 #[derive(Clone, Copy)]
 pub(crate) struct Step {
     pub(crate) objective: Objective,
@@ -30,9 +30,9 @@ pub(crate) struct StepResult {
 }
 
 impl Step {
-    /// Computes loss and gradients of a batch. `seed` decides what is dropped.
+    /// Computes loss and gradients of a batch. `seed` determines the dropout masks.
     pub(crate) fn run(self, family: &dyn Family, terms: &Terms, tasks: &[Task<'_>], seed: u64) -> StepResult {
-        // Every other one: neighbors are of similar length, so both shards take the same time.
+        // Alternating: neighbors have similar lengths, so the shards take about the same time.
         let shards: Vec<Vec<Task<'_>>> = (0..N_SHARDS)
             .map(|shard| tasks.iter().copied().skip(shard).step_by(N_SHARDS).collect())
             .collect();

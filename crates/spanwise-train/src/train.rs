@@ -20,7 +20,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What a run reports while it goes on. A break stops it; it can be resumed after the last whole epoch.
+/// A progress report of a run.
 #[derive(Clone, Debug)]
 pub enum Event<'a> {
     /// The data is read.
@@ -66,12 +66,13 @@ pub enum Event<'a> {
     },
 }
 
-/// Gets every event of a run; a break stops the run.
+/// Called with every event of a run. A break in `Cache`, `Step` or `Epoch` stops the run, which can be resumed after the
+/// last complete epoch.
 pub type Watch<'w> = dyn FnMut(Event<'_>) -> ControlFlow<()> + 'w;
 
 /// A finished run.
 pub struct Trained {
-    /// The model, ready to parse.
+    /// A parser with the trained model.
     pub parser: Parser,
     /// The last row of `metrics.jsonl`.
     pub row: FinalRow,
@@ -79,11 +80,11 @@ pub struct Trained {
 
 /// Trains a model.
 ///
-/// `data` is the directory of relative paths, `encoder` the directory of a pretrained encoder (`None` for the compact one),
-/// `out` the run directory, which becomes the model directory.
+/// Relative paths of data files are below `data`. `encoder` is the directory of a pretrained encoder, `None` for the compact
+/// one. `out` is the run directory, which becomes the model directory.
 ///
 /// # Errors
-/// See [`TrainError`]. Whatever happens, a checkpoint that was written stays usable.
+/// See [`TrainError`]. A checkpoint that was written before the error can be resumed from.
 pub fn train(
     config: &Config,
     data: &Path,
@@ -177,16 +178,17 @@ fn nothing_derivable(config: &Config, file: String, left_out: &[LeftOut]) -> Tra
     TrainError::NothingDerivable { file, command, n, reasons: reasons.join("; ") }
 }
 
-/// An optimizer at its start.
+/// An optimizer in its initial state.
 pub(crate) fn optimiser(config: &Config, model: &Model) -> AdamW {
     let Training { weight_decay, clip, .. } = config.training;
     AdamW::new(AdamWConfig { weight_decay, clip, ..AdamWConfig::default() }, model.family.params())
 }
 
-/// What decides the outcome of a run.
+/// Hashes of the inputs that determine the result of a run. Of a pretrained encoder, only the configuration and the size
+/// of the weights are hashed.
 fn identity(config: &Config, domain: &Domain, encoder: Option<&Path>, data: &[&[Example]]) -> Identity {
     let mut settings = Sha256::new();
-    // Where the encoder lies does not matter.
+    // The path of the encoder has no influence on the result.
     settings.update(Config { encoder: String::new(), ..config.clone() }.to_toml());
     let mut examples = Sha256::new();
     for example in data.iter().copied().flatten() {
@@ -207,7 +209,7 @@ fn identity(config: &Config, domain: &Domain, encoder: Option<&Path>, data: &[&[
     }
 }
 
-/// A domain by its file and its tables, wherever they lie.
+/// A short hash of a domain file and its tables, independent of their paths on disk.
 #[must_use]
 pub fn domain_hash(domain: &Domain) -> String {
     let mut hash = Sha256::new().chain_update(domain.source());
@@ -221,7 +223,7 @@ fn short(hash: Sha256) -> String {
     format!("{:x}", hash.finalize()).chars().take(16).collect()
 }
 
-/// A model with fresh or pretrained weights.
+/// An untrained model, with random or pretrained encoder weights.
 pub(crate) fn build(
     config: &Config,
     domain: Domain,
@@ -248,20 +250,20 @@ fn make_directory(path: &Path) -> Result<(), TrainError> {
         .map_err(|error| TrainError::Write { path: path.display().to_string(), reason: error.to_string() })
 }
 
-/// Removes what a run that was killed while writing left behind: hidden files that end in `.tmp`.
+/// Removes temporary files that a killed run left behind: hidden files that end in `.tmp`.
 fn sweep(directory: &Path) {
     let Ok(entries) = std::fs::read_dir(directory) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
         let name = name.to_string_lossy();
         if name.starts_with('.') && name.ends_with(".tmp") {
-            // One that cannot be removed does no harm.
+            // A file that cannot be removed is harmless.
             let _ = std::fs::remove_file(entry.path());
         }
     }
 }
 
-/// Replaces a text file as a whole.
+/// Replaces a text file atomically.
 pub(crate) fn write_text(path: &Path, text: &str) -> Result<(), TrainError> {
     write_atomic(path, |file| file.write_all(text.as_bytes())).map_err(TrainError::Data)
 }

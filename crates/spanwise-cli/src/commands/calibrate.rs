@@ -1,4 +1,4 @@
-//! `spanwise calibrate`: fits the confidence of a model again.
+//! `spanwise calibrate`: fits Platt scaling and novelty detection of a trained model.
 
 use super::parser;
 use crate::output::{Status, WrongCall, say};
@@ -12,12 +12,12 @@ use spanwise_eval::metrics::{Evaluator, Report};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Calibrate the confidence of a model, without training it again.
+/// Calibrate the probabilities of a model without training it again.
 ///
 /// `spanwise train` does this at the end of every run; this command is for models that were trained before, and for dev
-/// sets that are closer to what your users ask. The examples of DEV must not be training examples: Platt scaling is fitted
-/// on them, which maps posteriors to probabilities. With --train, what counts as out-of-domain is fitted on the words of
-/// those utterances; without, that part of the model is kept. The model is replaced, unless --out names another directory.
+/// sets that are closer to what your users ask. Platt scaling, which maps posteriors to probabilities, is fitted on the
+/// examples of DEV; they must not be training examples. With --train, the detection of out-of-domain utterances is fitted on
+/// the words of those utterances; without, it is kept. The model is replaced, unless --out names another directory.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  spanwise calibrate runs/geo dev.jsonl\n  \
     spanwise calibrate runs/geo dev.jsonl --train train.jsonl --out runs/geo-calibrated")]
@@ -52,15 +52,15 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     if train.is_empty() && parser.model().confidence.novelty.is_none() {
         say("note: without --train, utterances of other domains are not recognized");
     }
-    let evaluator = Evaluator::new(&parser.model().domain, Some(&args.model))?;
+    let evaluator = Evaluator::of_model(parser.model(), &args.model)?;
     let Fitted { confidence, ece_of_posteriors } = fit(parser.model(), &evaluator, &train, &dev);
     let mut model = parser.into_model();
     model.confidence = confidence;
     model.save(out)?;
 
-    // Measured on the model as it was written.
+    // The saved model is evaluated, not the one in memory.
     let parser = super::parser(out)?;
-    let evaluator = Evaluator::new(&parser.model().domain, Some(&args.model))?;
+    let evaluator = Evaluator::of_model(parser.model(), out)?;
     let report = Report::new(&evaluate(parser.model(), &evaluator, &dev, &|_| {}));
     print(args.json, out, &parser.model().confidence, [ece_of_posteriors, report.ece])?;
     Ok(Status::Success)

@@ -129,9 +129,9 @@ fn intro() -> String {
     )
 }
 
-/// How good the parser is on each held-out set.
+/// The metrics of the parser on each held-out set.
 fn measure(parser: &Parser, directory: &Path) -> Result<Vec<Report>> {
-    let evaluator = Evaluator::new(&parser.model().domain, Some(directory))?;
+    let evaluator = Evaluator::of_model(parser.model(), directory)?;
     let report = |(_, name, text): &(&str, &str, &str)| -> Result<Report> {
         let examples: Vec<Example> = data::examples(name, text)?;
         Ok(Report::new(&evaluate(parser.model(), &evaluator, &examples, &|_| {})))

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use spanwise_domains::data::{self, Example, write_atomic};
 use spanwise_eval::evaluate::evaluate_with;
 use spanwise_eval::metrics::{Evaluator, Report, ScoredExample};
-use spanwise_eval::selective::Answered;
+use spanwise_eval::selective::SelectiveAccuracy;
 use spanwise_model::{Outcome, Parser};
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
@@ -19,10 +19,10 @@ use std::time::Instant;
 
 /// Measure a model on examples with programs.
 ///
-/// Every utterance is parsed, and its program compared with the gold program (exact match) and by what both evaluate to
-/// (denotation). Coverage is the share of gold programs that can be derived over the words at all. The expected calibration
-/// error (ECE) is the mean difference between confidence and accuracy; risk at 80 % is the share of errors among the 80 % of
-/// answers with the highest confidence.
+/// Every utterance is parsed, and the predicted program is compared with the gold program (exact match), and the answers of
+/// both with each other (denotation). Coverage is the share of gold programs that the model can derive from the words. The
+/// expected calibration error (ECE) is the mean difference between probability and accuracy; risk at 80 % is the share of
+/// errors among the 80 % of predictions with the highest probability.
 ///
 /// With --out-of-domain, a file of out-of-domain utterances is parsed too, one a line, as text or as JSON objects with
 /// `utterance`; lines that begin with `# ` name sections. The report has the share of them that is rejected at the
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     let parser = parser(&args.model)?;
     let examples = read(&args.data, args.limit.map_or(usize::MAX, NonZeroUsize::get))?;
     let pieces = args.pieces.as_deref().map(tokenizer).transpose()?;
-    let mut evaluator = Evaluator::new(&parser.model().domain, Some(&args.model))?;
+    let mut evaluator = Evaluator::of_model(parser.model(), &args.model)?;
     if let Some(pieces) = &pieces {
         evaluator = evaluator.with_pieces(pieces);
     }
@@ -86,7 +86,7 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     }
     let scored: Vec<ScoredExample> = scored.into_iter().map(|(one, _)| one).collect();
     let report = Report::new(&scored);
-    let answered = args.abstain_below.map(|below| Answered::new(&scored, below));
+    let selective = args.abstain_below.map(|threshold| SelectiveAccuracy::new(&scored, threshold));
     let out_of_domain =
         args.out_of_domain.as_ref().map(|path| OutOfDomain::read(path, &parser)).transpose()?;
     let speed = examples.len() as f64 / seconds.max(f64::MIN_POSITIVE);
@@ -95,7 +95,7 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
         let mut object = report.to_json();
         object.insert("seconds".to_owned(), json!(seconds));
         object.insert("utterances_per_second".to_owned(), json!(speed));
-        if let Some(Answered { answered, accuracy_answered }) = answered {
+        if let Some(SelectiveAccuracy { answered, accuracy_answered }) = selective {
             object.insert("answered".to_owned(), json!(answered));
             object.insert("accuracy_answered".to_owned(), json!(accuracy_answered));
         }
@@ -104,7 +104,7 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
         }
         writeln!(out, "{}", Value::Object(object))?;
     } else {
-        let mut text = as_text(&report, answered, seconds, speed);
+        let mut text = as_text(&report, selective, seconds, speed);
         if let Some(out_of_domain) = &out_of_domain {
             text += &format!("\n{}", out_of_domain.to_text(&scored));
         }
@@ -135,7 +135,7 @@ pub(super) fn read(paths: &[PathBuf], limit: usize) -> Result<Vec<Example>> {
     Ok(examples)
 }
 
-fn as_text(report: &Report, answered: Option<Answered>, seconds: f64, speed: f64) -> String {
+fn as_text(report: &Report, selective: Option<SelectiveAccuracy>, seconds: f64, speed: f64) -> String {
     let mut table = Columns::new(["measure", "value", "of"]);
     let n = report.n.to_string();
     let n_denotation = report.n_denotation.to_string();
@@ -155,7 +155,7 @@ fn as_text(report: &Report, answered: Option<Answered>, seconds: f64, speed: f64
     ] {
         table.row([name.to_owned(), percent(share), of.clone()]);
     }
-    if let Some(Answered { answered, accuracy_answered }) = answered {
+    if let Some(SelectiveAccuracy { answered, accuracy_answered }) = selective {
         table.row(["answered".to_owned(), percent(answered), n.clone()]);
         table.row(["right where answered".to_owned(), percent(accuracy_answered), "answered".to_owned()]);
     }

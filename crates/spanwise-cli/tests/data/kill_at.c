@@ -3,6 +3,7 @@
  * Usage: kill_at N COMMAND [ARGUMENT ...]
  *
  * Exit codes: that of the command if it came to its end before, 77 if it was killed, 78 if tracing is not possible here.
+ * At the end of the command, prints how many such calls there were, on the last line of standard error.
  * All threads are traced. Calls are counted whether they come through the C library or not. */
 
 #define _GNU_SOURCE
@@ -96,8 +97,9 @@ int main(int argc, char **argv) {
         pid_t pid = waitpid(-1, &status, __WALL);
         if (pid < 0) return errno == ECHILD ? KILLED : CANNOT_TRACE;
         if (WIFEXITED(status) || WIFSIGNALED(status)) {
-            if (pid == child) return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-            continue;
+            if (pid != child) continue;
+            fprintf(stderr, "%ld\n", strtol(argv[1], NULL, 10) - left);
+            return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
         }
         int deliver = 0;
         if (WSTOPSIG(status) == (SIGTRAP | 0x80)) {

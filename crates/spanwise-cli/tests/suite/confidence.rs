@@ -6,16 +6,22 @@ use std::path::Path;
 
 const OUT_OF_DOMAIN: &str = include_str!("../data/out_of_domain.txt");
 
-/// A copy of the model as it was written before models had a confidence.
+/// A copy of the model in the format of version 1, from before models had a confidence.
 fn old_model(sandbox: &Sandbox) {
-    for name in ["tokenizer.json", "weights.safetensors"] {
-        sandbox.write(&format!("old/{name}"), std::fs::read(Path::new(lamps()).join(name)).unwrap());
-    }
-    let text = std::fs::read_to_string(Path::new(lamps()).join("model.json")).unwrap();
+    let directory = Path::new(lamps());
+    let text = std::fs::read_to_string(directory.join("model.json")).unwrap();
     let mut model: Value = serde_json::from_str(&text).unwrap();
+    let fields = model.as_object_mut().unwrap();
+    fields.remove("confidence").unwrap();
+    let files = fields.remove("files").unwrap();
+    let Value::Object(state) = fields.remove("state").unwrap() else { panic!("the state is an object") };
+    fields.extend(state);
     model["version"] = json!(1);
-    model.as_object_mut().unwrap().remove("confidence").unwrap();
     sandbox.write("old/model.json", model.to_string());
+    for (name, role) in [("tokenizer.json", "tokenizer"), ("weights.safetensors", "weights")] {
+        let path = directory.join(files[role]["path"].as_str().unwrap());
+        sandbox.write(&format!("old/{name}"), std::fs::read(path).unwrap());
+    }
 }
 
 #[test]
@@ -159,13 +165,13 @@ fn calibrate_gives_an_old_model_what_training_gives_a_new_one() {
     assert_eq!(ask("new")["probability"], ask(lamps())["probability"]);
 
     // Again, in place and without --train: what is known of novelty stays.
-    let bytes = sandbox.bytes("new/weights.safetensors");
+    let manifest = sandbox.bytes("new/model.json");
     sandbox
         .run(["calibrate", "new", "dev.jsonl"])
         .exits(0)
         .prints(["calibration error", "prototypes of words"]);
     assert_eq!(confidence("new/model.json"), trained["confidence"]);
-    assert!(sandbox.bytes("new/weights.safetensors") == bytes);
+    assert!(sandbox.bytes("new/model.json") == manifest);
 }
 
 #[test]

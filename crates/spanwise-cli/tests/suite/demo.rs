@@ -25,7 +25,7 @@ fn it_trains_measures_answers_and_starts_at_once_the_next_time() {
         "compositions it has not seen ",
         "spanwise explain",
         "> tell me the capital of kansas",
-        "program      answer(",
+        "program      answer (",
         "> which states touch the flumish state of utah?",
         "I don't know the word 'flumish'",
         "  rivers longer than the north platte\n",

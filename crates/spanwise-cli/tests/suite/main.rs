@@ -11,6 +11,7 @@ mod check;
 mod check_data;
 mod common;
 mod confidence;
+mod crash;
 mod data_annotate;
 mod data_import;
 mod data_scan;

@@ -258,7 +258,7 @@ fn settings_that_are_wrong_are_named_with_what_was_expected() {
         ("training.dropout=1.5", "`training.dropout` must be"),
         ("training.augment_choices=0", "must be from 1 to 1000"),
         ("compact.heads=3", "`compact.heads` must divide"),
-        ("training.objective=marginal", "needs `model.search"),
+        ("training.objective=marginal", "has no objective"),
     ] {
         let outcome = sandbox.run(["train", "run.toml", "--out", "m", "--set", setting]);
         outcome.exits(2).says([text]);

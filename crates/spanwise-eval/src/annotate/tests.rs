@@ -48,7 +48,7 @@ fn check(name: &str, utterance: &str, program: &str, expected: &Expect) {
 
 #[cfg(feature = "geo")]
 #[test]
-fn the_program_decides_what_a_word_says() {
+fn the_program_decides_which_constant_a_word_is_aligned_to() {
     let expected = expect![[r#"
         rivers = river
         [rivers in the states]
@@ -69,7 +69,7 @@ fn the_program_decides_what_a_word_says() {
 
 #[cfg(feature = "geo")]
 #[test]
-fn functions_that_wait_together_have_no_span() {
+fn composed_functions_without_their_argument_have_no_span() {
     let expected = expect![[r#"
         [tell the city with the greatest population]
         city = city
@@ -83,7 +83,7 @@ fn functions_that_wait_together_have_no_span() {
 
 #[cfg(feature = "geo")]
 #[test]
-fn a_name_is_said_with_as_few_words_as_will_do() {
+fn a_name_is_aligned_to_as_few_words_as_possible() {
     let expected = expect![[r#"
         long = len
         [long is the]
@@ -94,7 +94,7 @@ fn a_name_is_said_with_as_few_words_as_will_do() {
 }
 
 #[test]
-fn clevr_gathers_values_from_the_right_and_says_relations_with_whole_phrases() {
+fn clevr_gathers_values_from_the_right_and_aligns_relations_to_whole_phrases() {
     let expected = expect![[r#"
         what = query
         [what color is the]
@@ -131,20 +131,20 @@ fn of_equal_arguments_the_one_on_the_right_fills_the_later_slot() {
 
 #[cfg(feature = "geo")]
 #[test]
-fn examples_without_one_reading_are_left_out_with_the_reason() {
-    let say = |utterance: &str, program: &str| shown("geo", utterance, program);
-    let expected = expect!["more than one reading: `state` can stand on different words"];
-    expected.assert_eq(&say("state the state", "answer(state(all))"));
+fn ambiguous_or_underivable_examples_are_left_out_with_the_reason() {
+    let outcome = |utterance: &str, program: &str| shown("geo", utterance, program);
+    let expected = expect!["more than one reading: `state` can be aligned to different words"];
+    expected.assert_eq(&outcome("state the state", "answer(state(all))"));
     let expected = expect!["constant not in the words: no words can be aligned to `river`"];
-    expected.assert_eq(&say("what flows there", "answer(river(all))"));
+    expected.assert_eq(&outcome("what flows there", "answer(river(all))"));
     let expected = expect!["repeated constant: `state` occurs more often in the program than in the words"];
-    expected.assert_eq(&say("the state bordering", "answer(state(next_to_2(state(all))))"));
+    expected.assert_eq(&outcome("the state bordering", "answer(state(next_to_2(state(all))))"));
     let expected = expect!["program cannot be read: column 7: this parenthesis is never closed"];
-    expected.assert_eq(&say("the states", "answer(state(all)"));
+    expected.assert_eq(&outcome("the states", "answer(state(all)"));
     let expected = expect!["untypeable: `stateid('oz')` is not in the table of `stateid`"];
-    expected.assert_eq(&say("oz", "answer(stateid('oz'))"));
+    expected.assert_eq(&outcome("oz", "answer(stateid('oz'))"));
     let expected = expect!["entity in no table: no table lists `cityid('oz', 'tx')`"];
-    expected.assert_eq(&say("people of oz texas", "answer(population_1(cityid('oz', 'tx')))"));
+    expected.assert_eq(&outcome("people of oz texas", "answer(population_1(cityid('oz', 'tx')))"));
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn what_is_written_is_read_again_and_can_be_trained_from() {
         let line = annotated_example(&example(utterance, program), &annotated).to_json().to_string();
         let read = Example::from_json(serde_json::from_str(&line).unwrap()).unwrap();
         let text = Utterance::new(utterance);
-        // Spans in words need no tokenizer, and none of them confuses the reader.
+        // Spans in words need no tokenizer, and are read the same with one.
         for pieces in [None, Some(vec![3; text.len()])] {
             let tree = gold_tree(&read, pieces.as_deref(), text.len()).unwrap();
             assert_eq!(tree, annotated.spans, "{utterance}");
@@ -217,8 +217,8 @@ const PHRASES: &[(&str, &[&str])] = &[
 ];
 const PROGRAMS: [&str; 6] = ["f(a)", "g(f(a))", "g(f(b))", "h(a, b)", "h(b, a)", "g(h(b, a))"];
 
-/// Every choice of one place for each constant of a program that the typed chart can derive it from. Slow, and of the
-/// gold chart it knows nothing.
+/// All alignments from which the typed chart can derive a program, by brute force and independent of the gold chart. An
+/// alignment has one span for each constant.
 fn alignments(domain: &Domain, words: &[&str], program: &str) -> Vec<Vec<Leaf>> {
     let mut choices: Vec<Vec<Leaf>> = vec![Vec::new()];
     for (name, phrases) in PHRASES.iter().filter(|(name, _)| program.contains(name)) {
@@ -254,7 +254,7 @@ fn is_derivable(domain: &Domain, n_words: usize, leaves: &[Leaf], program: &str)
     let wanted = terms.parse(program).unwrap();
     let derivations = chart.derivations().take(5_000).collect::<Vec<_>>();
     assert!(derivations.len() < 5_000);
-    derivations.iter().any(|one| chart.tree(&mut terms, one).is_some_and(|(said, _)| said == wanted))
+    derivations.iter().any(|one| chart.tree(&mut terms, one).is_some_and(|(found, _)| found == wanted))
 }
 
 /// The leaves of a tree.

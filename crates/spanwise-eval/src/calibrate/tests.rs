@@ -3,7 +3,7 @@
 use super::*;
 use spanwise_nn::Random;
 
-/// Posteriors, and answers that are right with a probability that is another curve of them.
+/// Random posteriors, each with whether the answer is correct, drawn with the probability that `truth` gives.
 fn sample(n: usize, truth: Calibration, seed: u64) -> Vec<(f64, bool)> {
     let mut random = Random::new(seed, &[]);
     let mut share = || (random.next() % 1_000_000) as f64 / 1e6;
@@ -21,7 +21,7 @@ fn loss(points: &[(f64, bool)], at: [f64; 2]) -> f64 {
 }
 
 #[test]
-fn no_curve_of_a_grid_is_better_than_the_fitted_one() {
+fn no_point_of_a_grid_has_a_lower_loss_than_the_fit() {
     for (seed, truth) in
         [(1, (1.0, 0.0)), (2, (0.4, 1.0)), (3, (2.5, -2.0)), (4, (0.0, 0.5)), (5, (-1.0, 0.0))]
     {
@@ -38,7 +38,7 @@ fn no_curve_of_a_grid_is_better_than_the_fitted_one() {
 }
 
 #[test]
-fn gradient_and_second_derivative_are_those_of_the_loss() {
+fn gradient_and_hessian_are_the_finite_differences_of_the_loss() {
     let points: Vec<(f64, f64)> = sample(30, Calibration::default(), 9)
         .iter()
         .map(|&(p, right)| (log_odds(p), f64::from(u8::from(right))))
@@ -62,7 +62,7 @@ fn gradient_and_second_derivative_are_those_of_the_loss() {
 }
 
 #[test]
-fn the_curve_rises_even_where_the_examples_say_it_falls() {
+fn the_slope_is_positive_even_if_accuracy_falls_with_the_posterior() {
     let points: Vec<(f64, bool)> = (1..100).map(|at| (f64::from(at) / 100.0, at < 50)).collect();
     let curve = fit_curve(&points);
     assert_eq!(curve.slope, MIN_SLOPE);
@@ -70,7 +70,7 @@ fn the_curve_rises_even_where_the_examples_say_it_falls() {
 }
 
 #[test]
-fn where_every_answer_is_right_or_wrong_the_curve_stays_finite_and_near() {
+fn the_fit_is_finite_if_all_answers_are_correct_or_all_are_wrong() {
     for right in [true, false] {
         let points: Vec<(f64, bool)> = (0..60).map(|at| (0.9 + f64::from(at) * 0.001, right)).collect();
         let curve = fit_curve(&points);
@@ -84,7 +84,7 @@ fn where_every_answer_is_right_or_wrong_the_curve_stays_finite_and_near() {
 
 #[test]
 fn posteriors_far_too_small_are_brought_to_scale() {
-    // As the paper's search has them: products over all spans.
+    // The paper's search has such posteriors: products over all spans.
     let points: Vec<(f64, bool)> =
         (0..60).map(|at| ((-10.0 - f64::from(at) / 4.0).exp(), at % 10 != 9)).collect();
     let curve = fit_curve(&points);
@@ -94,7 +94,7 @@ fn posteriors_far_too_small_are_brought_to_scale() {
 }
 
 #[test]
-fn fitting_brings_probabilities_nearer_to_the_truth() {
+fn fitting_lowers_the_calibration_error_on_other_points() {
     let truth = Calibration { slope: 0.5, offset: -0.5 };
     let (fitted_on, tested_on) = (sample(200, truth, 11), sample(2000, truth, 12));
     let curve = fit_curve(&fitted_on);
@@ -118,22 +118,22 @@ fn units(n: usize, width: usize, seed: u64) -> Vec<Vec<f32>> {
 }
 
 #[test]
-fn prototypes_are_the_farthest_ones_as_a_naive_search_picks_them() {
+fn k_center_selects_the_farthest_vectors_as_a_naive_search_does() {
     let owned = units(60, 5, 1);
     let vectors: Vec<&[f32]> = owned.iter().map(Vec::as_slice).collect();
-    let picked = spread_out(&vectors, 12);
+    let picked = k_center(&vectors, 12);
     assert_eq!((picked.len(), picked[0]), (12, 0));
     for n in 1..12 {
         let far = |at: usize| nearest(vectors[at], picked[..n].iter().map(|&other| vectors[other]));
         let farthest = (0..60).map(far).fold(0.0, f64::max);
         assert_eq!(far(picked[n]), farthest);
     }
-    // Copies need no prototype of their own.
+    // Duplicates do not become centers.
     let copies: Vec<&[f32]> = vectors.iter().take(4).cycle().take(40).copied().collect();
-    let mut of_copies = spread_out(&copies, 12);
+    let mut of_copies = k_center(&copies, 12);
     of_copies.sort_unstable();
     assert_eq!(of_copies, [0, 1, 2, 3]);
-    assert!(spread_out(&[], 12).is_empty());
+    assert!(k_center(&[], 12).is_empty());
 }
 
 #[test]
@@ -148,20 +148,21 @@ fn an_utterance_is_never_compared_with_itself() {
         let expected = nearest(&word.unit, others.map(|other| other.unit.as_slice()));
         assert_eq!(novel[at / 2].words[at % 2], Some(expected));
     }
-    // One alone has nothing to be compared with.
+    // Without other utterances, the distance is 1.
     assert_eq!(held_out(&words[..2], &all[..2], 1)[0].total, 1.0);
 }
 
 #[test]
-fn what_is_usual_counts_as_of_the_domain_and_what_is_far_off_does_not() {
-    let usual: Vec<Novel> = (0..200).map(|at| Novel::new(vec![Some(f64::from(at) / 1000.0)])).collect();
-    let scale = scale_of(&usual, &[0.15, 0.21, 0.1]);
-    let at = |total: f64| scale.in_domain(&Novel { words: Vec::new(), total });
-    assert!((at(0.21) - 0.95).abs() < 1e-9, "the dev set reaches further than training");
+fn held_out_distances_count_as_in_domain_and_larger_ones_do_not() {
+    let held_out: Vec<NoveltyScore> =
+        (0..200).map(|at| NoveltyScore::new(vec![Some(f64::from(at) / 1000.0)])).collect();
+    let scale = scale_of(&held_out, &[0.15, 0.21, 0.1]);
+    let at = |total: f64| scale.in_domain(&NoveltyScore { words: Vec::new(), total });
+    assert!((at(0.21) - 0.95).abs() < 1e-9, "the quantile of dev is higher than that of training");
     assert!(at(0.1) > 0.999 && at(0.6) < 0.001);
-    // Where nothing is usual, nothing is foreign.
-    let far = scale_of(&[Novel::new(vec![Some(1.0)])], &[]);
-    assert!(far.width > 0.0 && far.in_domain(&Novel { words: Vec::new(), total: 1.0 }) > 0.94);
+    // If even training utterances are far from all prototypes, no utterance is out-of-domain.
+    let far = scale_of(&[NoveltyScore::new(vec![Some(1.0)])], &[]);
+    assert!(far.width > 0.0 && far.in_domain(&NoveltyScore { words: Vec::new(), total: 1.0 }) > 0.94);
 }
 
 #[test]

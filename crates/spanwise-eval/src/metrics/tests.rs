@@ -15,7 +15,7 @@ fn example(program: Option<&str>, answer: Option<&str>) -> Example {
     Example { program: owned(program), answer: owned(answer), ..Example::new("words") }
 }
 
-/// What a evaluator says about a program, if there is one, that is predicted for an example.
+/// The score of a predicted program, or of a missing prediction.
 fn scored(evaluator: &mut Evaluator<'_>, example: &Example, program: Option<&str>) -> ScoredExample {
     let mut terms = evaluator.domain.new_terms();
     let program = program.map(|text| terms.parse(text).unwrap());
@@ -56,7 +56,7 @@ fn a_missing_prediction_is_wrong_even_where_the_answer_is_empty() {
 
 #[cfg(feature = "geo")]
 #[test]
-fn another_program_with_the_same_answer_is_right() {
+fn another_program_with_the_same_answer_has_the_gold_denotation() {
     let domain = load("geo").unwrap();
     let mut evaluator = Evaluator::new(&domain, None).unwrap();
     let gold = example(Some("answer(capital_1(stateid('texas')))"), None);
@@ -65,7 +65,7 @@ fn another_program_with_the_same_answer_is_right() {
 }
 
 #[test]
-fn an_answer_stands_in_for_a_program_that_is_not_there() {
+fn the_answer_is_used_if_there_is_no_gold_program() {
     let domain = load("scan").unwrap();
     let mut evaluator = Evaluator::new(&domain, None).unwrap();
     let gold = example(None, Some("I_TURN_LEFT I_WALK"));
@@ -82,7 +82,7 @@ fn an_answer_stands_in_for_a_program_that_is_not_there() {
 
 #[cfg(feature = "geo")]
 #[test]
-fn without_an_executor_or_a_scene_nothing_is_said_about_denotations() {
+fn without_an_executor_or_a_scene_denotations_are_unknown() {
     let domain = load("geo").unwrap();
     let mut evaluator = Evaluator::with_executor(&domain, None);
     let gold = example(Some(LAKES), None);
@@ -98,7 +98,7 @@ fn without_an_executor_or_a_scene_nothing_is_said_about_denotations() {
 
 #[cfg(feature = "geo")]
 #[test]
-fn a_gold_program_that_is_no_program_is_matched_by_none() {
+fn no_prediction_matches_a_gold_program_that_cannot_be_read() {
     let domain = load("geo").unwrap();
     let mut evaluator = Evaluator::new(&domain, None).unwrap();
     let gold = example(Some("answer((("), None);
@@ -106,7 +106,7 @@ fn a_gold_program_that_is_no_program_is_matched_by_none() {
     assert_eq!(columns(scored(&mut evaluator, &gold, None)), [Some(false), None, None]);
 }
 
-/// Denotes the program itself, and counts how often it is asked.
+/// An executor that returns the program itself, and counts its calls.
 struct Counting(AtomicUsize);
 
 impl Executor for Counting {
@@ -141,7 +141,7 @@ fn evaluators_can_be_handed_to_threads() {
 }
 
 #[test]
-fn gold_programs_are_right_by_every_measure() {
+fn gold_programs_are_correct_by_every_metric() {
     let files = [
         #[cfg(feature = "geo")]
         ("geo", "geo/splits/test.json"),
@@ -171,13 +171,13 @@ fn gold_programs_are_right_by_every_measure() {
 }
 
 #[test]
-fn a_report_of_nothing_has_no_numbers() {
+fn a_report_of_no_examples_has_no_metrics() {
     assert_eq!(Report::new(&[]), Report::default());
     assert_eq!(Report::default().to_json()["exact_match"], Value::Null);
 }
 
 #[test]
-fn a_report_counts_each_measure_over_the_examples_that_have_it() {
+fn a_report_averages_each_metric_over_the_examples_that_allow_it() {
     let right = ScoredExample {
         exact: Some(true),
         denotation: Some(true),
@@ -224,7 +224,7 @@ fn a_report_counts_each_measure_over_the_examples_that_have_it() {
 }
 
 #[test]
-fn calibration_knows_bold_from_modest() {
+fn overconfident_and_underconfident_predictions_have_a_calibration_error() {
     let ece = |points: &[(f64, bool)]| Calibration::new(points.iter().copied()).ece().unwrap();
     assert!((ece(&[(0.9, true); 7]) - 0.1).abs() < 1e-12);
     assert!((ece(&[(1.0, false); 7]) - 1.0).abs() < 1e-12);
@@ -232,7 +232,7 @@ fn calibration_knows_bold_from_modest() {
 }
 
 #[test]
-fn risk_falls_where_errors_are_the_least_probable() {
+fn risk_falls_with_coverage_if_errors_are_the_least_probable() {
     let points = (0..10).map(|n| (1.0 - f64::from(n) / 10.0, n < 8));
     let calibration = Calibration::new(points);
     let risk = |coverage| calibration.risk_at(coverage).unwrap();
@@ -252,7 +252,7 @@ fn points() -> impl Strategy<Value = Vec<(f64, bool)>> {
 
 proptest! {
     #[test]
-    fn what_is_right_as_often_as_it_says_is_calibrated(
+    fn predictions_that_are_correct_as_often_as_predicted_have_no_calibration_error(
         groups in prop::collection::vec((1u32..30, 0u32..30), 1..8),
     ) {
         let mut points = Vec::new();

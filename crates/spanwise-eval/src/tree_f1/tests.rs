@@ -32,7 +32,7 @@ fn shown(spans: &LabelledSpans) -> String {
     spans.iter().map(|(span, name)| format!("{span} {}", label(name))).collect::<Vec<_>>().join("; ")
 }
 
-/// Trees over a lattice that give the program, in the conventions of gold trees.
+/// Trees over a lattice that yield the program, in the conventions of gold trees.
 fn trees(
     domain: &Domain,
     grammar: &Grammar,
@@ -91,7 +91,7 @@ fn arguments_on_both_sides_are_joined_in_the_order_of_slots() {
 }
 
 #[test]
-fn names_of_entities_leave_out_what_is_open() {
+fn names_of_entities_omit_unspecified_arguments() {
     let names = [
         ("state", "state"),
         ("stateid('new york')", "stateid#'new york'"),
@@ -175,7 +175,7 @@ fn leaves_do_not_end_in_punctuation() {
 
 #[cfg(feature = "geo")]
 #[test]
-fn trees_that_lack_a_constant_are_no_basis_for_training() {
+fn trees_that_lack_a_constant_are_not_used_for_training() {
     let spans = [(0, 4, "span"), (3, 3, "longest"), (4, 4, "river")];
     let check = |program: &str, expected: Option<&str>| {
         assert_eq!(leaves_of(&example("what is the longest river", program, &spans)).as_deref(), expected);
@@ -204,8 +204,8 @@ fn equal_parts_on_both_sides_make_more_than_one_tree() {
     check("i_and(i_walk(), i_jump())", &["i_walk", "i_and"], false);
 }
 
-/// How near the trees of gold programs can come to gold trees, when leaves are where gold trees have them:
-/// for how many examples, and F1.
+/// An upper bound of tree F1: the trees of gold programs over the leaves of gold trees, compared with the gold trees.
+/// Returns the number of examples and F1.
 fn bound(name: &str, path: &Path, take: usize, pieces: impl Fn(&str) -> usize) -> (usize, f64) {
     let domain = load(name).unwrap();
     let grammar = Grammar::new(&domain, Options::default());
@@ -214,7 +214,7 @@ fn bound(name: &str, path: &Path, take: usize, pieces: impl Fn(&str) -> usize) -
         let example = example.unwrap();
         let words = Utterance::new(example.utterance.clone());
         let pieces: Vec<usize> = words.tokens().iter().map(|token| pieces(&token.lower)).collect();
-        // Where the guess at word-pieces is wrong, the tree ends elsewhere.
+        // If the guessed number of word-pieces is wrong, the tree does not end with the last word.
         let Some(gold) = gold_tree(&example, Some(&pieces), words.len()) else { continue };
         let is_whole = gold.keys().next().is_some_and(|first| first.start == 0)
             && gold.keys().any(|span| span.len() == words.len());

@@ -1,55 +1,68 @@
-//! How unlike the words of the training utterances the words of an utterance are.
+//! Novelty detection: how far the words of an utterance are from the words of the training utterances.
 //!
-//! Every word of an utterance comes as the encoder's vector of it, in its context. Its novelty is the cosine distance to
-//! the nearest *prototype*, a vector of some training word. Words of entity names do not count: a name that the domain
-//! knows need not have been seen. Which vectors are prototypes, and what distances are usual, training has decided; this
-//! module knows no encoder, and of words only which ones were seen.
+//! A word is represented by the encoder's contextual vector. Its novelty is the cosine distance to the nearest
+//! *prototype*, the vector of a training word; prototypes are chosen by k-center selection when the model is calibrated.
+//! Words of entity names do not count, because names in the lexicon are in the domain even if no training utterance has
+//! them.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// What the mean novelty of the words weighs against that of the most novel one.
+/// The weight of the mean novelty of the words, relative to a weight of 1 for their maximum.
 ///
-/// One strange word is enough to make an utterance foreign ("the capital of germany"), and many slightly strange ones
-/// are too; a long utterance of the domain has more words to find one odd one among, but its mean is steady.
+/// The maximum detects a single unknown word ("the capital of germany"), the mean detects many slightly novel ones. The
+/// maximum alone would grow with the length of an utterance; the mean does not.
 const MEAN_WEIGHT: f64 = 2.0;
-/// Running sums of a dot product, so that they can be computed side by side.
+/// Partial sums of a dot product; several, so that the compiler can vectorize it.
 const LANES: usize = 16;
 
-/// Prototypes, and what to make of the distances to them.
+/// Prototypes, and the scale that turns distances to them into a probability.
+///
+/// ```
+/// use spanwise_model::confidence::{Novelty, Scale};
+///
+/// // One prototype in two dimensions.
+/// let scale = Scale { center: 0.5, width: 0.05 };
+/// let novelty = Novelty { width: 2, prototypes: vec![1.0, 0.0], scale, vocabulary: ["states".to_owned()].into() };
+/// // The first word has the direction of the prototype, the second one is orthogonal to it.
+/// let score = novelty.of(&[2.0, 0.0, 0.0, 1.0], &[false, false]);
+/// assert_eq!(score.words, [Some(0.0), Some(1.0)]);
+/// assert!(scale.in_domain(&score) < 0.5);
+/// assert_eq!(novelty.unknown_words(&score, &["states", "govern"]), [1]);
+/// ```
 #[derive(Clone, PartialEq, Debug)]
 pub struct Novelty {
-    /// Numbers of a vector.
+    /// The dimension of a vector.
     pub width: usize,
-    /// Unit vectors, one after the other.
+    /// Unit vectors, concatenated.
     pub prototypes: Vec<f32>,
-    /// What is usual.
+    /// Maps the novelty of an utterance to a probability.
     pub scale: Scale,
-    /// The words of the training utterances, to name those that are not among them.
+    /// The words of the training utterances, to report unknown words.
     pub vocabulary: BTreeSet<String>,
 }
 
-/// What distances are usual in the domain.
+/// A logistic function from the novelty of an utterance to the probability that it is in the domain.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scale {
-    /// The novelty of an utterance that is as likely of another domain as of this one.
+    /// The novelty at which the probability is one half.
     pub center: f64,
-    /// How fast the odds fall around it; positive.
+    /// The change of novelty that divides the odds by e; positive.
     pub width: f64,
 }
 
 /// The novelty of one utterance.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Novel {
-    /// For each word, its distance to the nearest prototype; `None` for words of names.
+pub struct NoveltyScore {
+    /// For each word, its cosine distance to the nearest prototype; `None` for words of names.
     pub words: Vec<Option<f64>>,
-    /// Of the utterance: the highest of the words' and their mean together, from 0 to 2.
+    /// The novelty of the utterance, from 0 to 2: a weighted mean of the maximum and the mean over its words.
     pub total: f64,
 }
 
-impl Novel {
-    /// Sums up the novelties of words.
+impl NoveltyScore {
+    /// Aggregates the novelties of words.
     #[must_use]
     pub fn new(words: Vec<Option<f64>>) -> Self {
         let known: Vec<f64> = words.iter().flatten().copied().collect();
@@ -60,25 +73,25 @@ impl Novel {
 }
 
 impl Scale {
-    /// The probability that an utterance of this novelty is of the domain.
+    /// The probability that an utterance with this novelty is in the domain.
     #[must_use]
-    pub fn in_domain(&self, novel: &Novel) -> f64 {
-        super::sigmoid((self.center - novel.total) / self.width)
+    pub fn in_domain(&self, score: &NoveltyScore) -> f64 {
+        super::sigmoid((self.center - score.total) / self.width)
     }
 }
 
 impl Novelty {
-    /// The novelty of an utterance from the vectors of its words, where `is_name` says which of them to pass over.
+    /// The novelty of an utterance from the vectors of its words; words of names are skipped.
     ///
-    /// Cost: a dot product for each word and prototype.
+    /// Cost: one dot product per word and prototype.
     #[must_use]
-    pub fn of(&self, vectors: &[f32], is_name: &[bool]) -> Novel {
+    pub fn of(&self, vectors: &[f32], is_name: &[bool]) -> NoveltyScore {
         let mut units = vectors.to_vec();
         units.chunks_exact_mut(self.width).for_each(normalize);
         let words: Vec<&[f32]> = units.chunks_exact(self.width).collect();
         let mut found: Vec<Option<f64>> =
             words.iter().zip(is_name).map(|(_, is_name)| (!is_name).then_some(2.0)).collect();
-        // Prototypes outside, words inside: the words stay in the cache, and each prototype is read once.
+        // Prototypes in the outer loop: the few words stay in the cache, and each prototype is read once.
         for prototype in self.prototypes.chunks_exact(self.width) {
             for (nearest, word) in found.iter_mut().zip(&words) {
                 if let Some(nearest) = nearest {
@@ -86,25 +99,25 @@ impl Novelty {
                 }
             }
         }
-        Novel::new(found)
+        NoveltyScore::new(found)
     }
 
-    /// The words nothing is known about, of all the words `said`: those that are neither names nor in the vocabulary, or
-    /// else the most novel one.
+    /// The indices of unknown words, of all `words` of an utterance: those that are neither names nor in the vocabulary. If
+    /// there are none, the word with the highest novelty.
     #[must_use]
-    pub fn unknown_words(&self, novel: &Novel, said: &[&str]) -> Vec<usize> {
-        let words = || novel.words.iter().enumerate().filter_map(|(at, d)| Some((at, (*d)?)));
-        let is_new = |at: &usize| said.get(*at).is_some_and(|word| !self.vocabulary.contains(*word));
-        let strange: Vec<usize> = words().map(|(at, _)| at).filter(is_new).collect();
-        if strange.is_empty() {
-            let most = words().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
+    pub fn unknown_words(&self, score: &NoveltyScore, words: &[&str]) -> Vec<usize> {
+        let scored = || score.words.iter().enumerate().filter_map(|(at, d)| Some((at, (*d)?)));
+        let is_new = |at: &usize| words.get(*at).is_some_and(|word| !self.vocabulary.contains(*word));
+        let unknown: Vec<usize> = scored().map(|(at, _)| at).filter(is_new).collect();
+        if unknown.is_empty() {
+            let most = scored().max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
             return most.map(|(at, _)| at).into_iter().collect();
         }
-        strange
+        unknown
     }
 }
 
-/// The distance of a unit vector to the nearest of some; 1 where there is none.
+/// The cosine distance of a unit vector to the nearest of `others`; 1 if there are none.
 #[must_use]
 pub fn nearest<'a>(unit: &[f32], others: impl Iterator<Item = &'a [f32]>) -> f64 {
     others.map(|other| distance(unit, other)).min_by(f64::total_cmp).unwrap_or(1.0)
@@ -116,8 +129,8 @@ pub fn distance(a: &[f32], b: &[f32]) -> f64 {
     (1.0 - f64::from(dot(a, b))).clamp(0.0, 2.0)
 }
 
-/// Makes a vector one of length 1; a zero vector, or one with what is no number, becomes zero and is at distance 1 of
-/// everything.
+/// Scales a vector to length 1. A zero vector, or one with values that are not finite, becomes zero; its distance to every
+/// vector is 1.
 pub fn normalize(vector: &mut [f32]) {
     let length = dot(vector, vector).sqrt();
     let factor = if length.is_finite() && length > 0.0 { 1.0 / length } else { 0.0 };

@@ -22,7 +22,7 @@ fn without_a_calibration_posteriors_stay_as_they_are() {
 }
 
 #[test]
-fn a_higher_posterior_never_means_a_lower_probability() {
+fn a_higher_posterior_never_gives_a_lower_probability() {
     let grid: Vec<f64> = (0..=1000).map(|at| f64::from(at) / 1000.0).collect();
     for slope in [0.0, 0.05, 0.7, 1.0, 4.0, 100.0] {
         for offset in [-20.0, -1.0, 0.0, 3.0, 50.0] {
@@ -35,7 +35,7 @@ fn a_higher_posterior_never_means_a_lower_probability() {
 }
 
 #[test]
-fn log_odds_and_sigmoid_undo_each_other() {
+fn sigmoid_is_the_inverse_of_log_odds() {
     for p in [1e-9, 0.01, 0.3, 0.5, 0.99, 1.0 - 1e-9] {
         assert!((sigmoid(log_odds(p)) - p).abs() < 1e-12, "{p}");
     }
@@ -93,7 +93,7 @@ fn the_nearest_prototype_is_the_one_a_search_in_double_precision_finds() {
 fn an_utterance_is_as_novel_as_its_words_and_names_do_not_count() {
     let scale = Scale { center: 0.5, width: 0.05 };
     let novelty = Novelty { width: 2, prototypes: vec![1.0, 0.0], scale, vocabulary: BTreeSet::new() };
-    // Twice a prototype, once at a right angle.
+    // Two words with the direction of the prototype, one orthogonal to it.
     let vectors = [2.0, 0.0, 0.0, 1.0, 1.0, 0.0];
     let novel = novelty.of(&vectors, &[false, false, false]);
     assert_eq!(novel.words, [Some(0.0), Some(1.0), Some(0.0)]);
@@ -102,26 +102,26 @@ fn an_utterance_is_as_novel_as_its_words_and_names_do_not_count() {
     let named = novelty.of(&vectors, &[false, true, false]);
     assert_eq!((named.total, named.words[1]), (0.0, None));
     assert!(scale.in_domain(&named) > 0.99);
-    assert_eq!(Novel::new(Vec::new()).total, 0.0);
+    assert_eq!(NoveltyScore::new(Vec::new()).total, 0.0);
 }
 
 #[test]
-fn vectors_that_are_no_numbers_are_far_from_everything() {
+fn vectors_that_are_zero_or_not_finite_are_at_distance_one() {
     let scale = Scale { center: 0.5, width: 0.05 };
     let novelty = Novelty { width: 2, prototypes: vec![1.0, 0.0], scale, vocabulary: BTreeSet::new() };
     assert_eq!(novelty.of(&[f32::NAN, 1.0, 0.0, 0.0], &[false; 2]).words, [Some(1.0), Some(1.0)]);
 }
 
 #[test]
-fn the_words_that_are_named_are_those_never_seen_or_else_the_most_novel_one() {
+fn unknown_words_are_those_not_in_the_vocabulary_or_else_the_most_novel_one() {
     let vocabulary = ["states", "border"].map(str::to_owned).into();
     let scale = Scale { center: 0.5, width: 0.05 };
     let novelty = Novelty { width: 2, prototypes: vec![1.0, 0.0], scale, vocabulary };
-    let novel = Novel::new(vec![Some(0.1), Some(0.9), None, Some(0.2)]);
+    let novel = NoveltyScore::new(vec![Some(0.1), Some(0.9), None, Some(0.2)]);
     assert_eq!(novelty.unknown_words(&novel, &["states", "govern", "texas", "badly"]), [1, 3]);
-    // The first of the most novel ones; a name is never named.
+    // The first of the most novel words; a name is never unknown.
     assert_eq!(novelty.unknown_words(&novel, &["states", "border", "texas", "states"]), [1]);
-    let equal = Novel::new(vec![Some(0.3), Some(0.3)]);
+    let equal = NoveltyScore::new(vec![Some(0.3), Some(0.3)]);
     assert_eq!(novelty.unknown_words(&equal, &["border", "border"]), [0]);
-    assert!(novelty.unknown_words(&Novel::new(vec![None]), &["texas"]).is_empty());
+    assert!(novelty.unknown_words(&NoveltyScore::new(vec![None]), &["texas"]).is_empty());
 }

@@ -54,11 +54,9 @@ impl StoredExecutor {
         Ok(Self(stored))
     }
 
-    /// Where the files are in a model directory.
+    /// Where the files are in a model directory, after comparing their hashes.
     pub(super) fn files(&self, directory: &Path) -> Result<ExecutorFiles, ModelError> {
-        let file = |(word, entry): (&String, &FileEntry)| {
-            Ok((word.clone(), directory.join(entry.checked_name(directory)?)))
-        };
+        let file = |(word, entry): (&String, &FileEntry)| Ok((word.clone(), entry.verified(directory)?));
         self.0.iter().map(file).collect()
     }
 }

@@ -1,8 +1,8 @@
 //! The model families, one folder each, and the list of them.
 //!
-//! To add a family: write a folder with its hyper-parameters ([`FamilySettings`]) and its model ([`Family`]), and add one
-//! line to each of the two lists below. Nothing else changes: training, parsing, saving and the command line go through
-//! the two traits.
+//! To add a family: write a folder with its hyper-parameters ([`FamilySettings`]) and its model ([`Family`]), declare the
+//! module, and add a line to the list in `families!` below. Nothing else changes: training, parsing, saving and the command
+//! line go through the two traits.
 //!
 //! [`Family`]: crate::Family
 
@@ -14,58 +14,67 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-/// The hyper-parameters of a model: of which family it is, and that family's own settings.
-///
-/// In configurations and in `model.json` it is one table with the key `family`. Settings of other families in it are
-/// ignored, so that one flag (`--set model.family=paper`) is enough to compare families.
-///
-/// ```
-/// use spanwise_model::Settings;
-///
-/// let settings: Settings = serde_json::from_str(r#"{"family": "paper", "beam": 10, "joins": "span"}"#)?;
-/// let Settings::Paper(paper) = &settings else { panic!("another family") };
-/// assert_eq!(paper.beam, 10);
-/// assert_eq!(settings.family().name(), "paper");
-/// assert!(serde_json::from_str::<Settings>(r#"{"beams": 10}"#).is_err());
-/// # Ok::<(), serde_json::Error>(())
-/// ```
-#[derive(Clone, PartialEq, Debug)]
-pub enum Settings {
-    /// The chart parser: exact search over typed programs.
-    Chart(chart::ChartSettings),
-    /// The paper's parser: beam search over span categories.
-    Paper(paper::PaperSettings),
+/// Declares [`Settings`] with one variant per family: its name in configurations, and its hyper-parameters.
+macro_rules! families {
+    ($(#[$about:meta])* enum { $($(#[$doc:meta])* $variant:ident: $name:literal => $settings:ty,)* }) => {
+        $(#[$about])*
+        #[derive(Clone, PartialEq, Debug)]
+        pub enum Settings {
+            $($(#[$doc])* $variant($settings),)*
+        }
+
+        impl Settings {
+            /// The names of all families.
+            pub const FAMILIES: &'static [&'static str] = &[$($name),*];
+
+            /// The settings of the family with this name, all at their defaults. `exact` is an older name of `chart`.
+            #[must_use]
+            pub fn default_of(family: &str) -> Option<Self> {
+                match if family == "exact" { "chart" } else { family } {
+                    $($name => Some(Self::$variant(<$settings>::default())),)*
+                    _ => None,
+                }
+            }
+
+            /// What the settings can do: check themselves, build and load a model.
+            #[must_use]
+            pub fn family(&self) -> &dyn FamilySettings {
+                match self {
+                    $(Self::$variant(settings) => settings,)*
+                }
+            }
+
+            fn read(&mut self, fields: Value) -> Result<(), serde_json::Error> {
+                match self {
+                    $(Self::$variant(settings) => *settings = serde_json::from_value(fields)?,)*
+                }
+                Ok(())
+            }
+        }
+    };
 }
 
-impl Settings {
-    /// The settings of the family with this name, all at their defaults. `exact` is an older name of `chart`.
-    #[must_use]
-    pub fn default_of(family: &str) -> Option<Self> {
-        Some(match family {
-            "chart" | "exact" => Self::Chart(chart::ChartSettings::default()),
-            "paper" => Self::Paper(paper::PaperSettings::default()),
-            _ => return None,
-        })
-    }
-
-    /// The names of all families.
-    pub const FAMILIES: &'static [&'static str] = &["chart", "paper"];
-
-    /// What the settings can do: check themselves, build and load a model.
-    #[must_use]
-    pub fn family(&self) -> &dyn FamilySettings {
-        match self {
-            Self::Chart(settings) => settings,
-            Self::Paper(settings) => settings,
-        }
-    }
-
-    fn read(&mut self, fields: Value) -> Result<(), serde_json::Error> {
-        match self {
-            Self::Chart(settings) => *settings = serde_json::from_value(fields)?,
-            Self::Paper(settings) => *settings = serde_json::from_value(fields)?,
-        }
-        Ok(())
+families! {
+    /// The hyper-parameters of a model: of which family it is, and that family's own settings.
+    ///
+    /// In configurations and in `model.json` it is one table with the key `family`. Settings of other families in it are
+    /// ignored, so that one flag (`--set model.family=paper`) is enough to compare families.
+    ///
+    /// ```
+    /// use spanwise_model::Settings;
+    ///
+    /// let settings: Settings = serde_json::from_str(r#"{"family": "paper", "beam": 10, "joins": "span"}"#)?;
+    /// let Settings::Paper(paper) = &settings else { panic!("another family") };
+    /// assert_eq!(paper.beam, 10);
+    /// assert_eq!(settings.family().name(), "paper");
+    /// assert!(serde_json::from_str::<Settings>(r#"{"beams": 10}"#).is_err());
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    enum {
+        /// The chart parser: exact search over typed programs.
+        Chart: "chart" => chart::ChartSettings,
+        /// The paper's parser: beam search over span categories.
+        Paper: "paper" => paper::PaperSettings,
     }
 }
 

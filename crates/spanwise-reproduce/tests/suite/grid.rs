@@ -67,7 +67,7 @@ fn settings_that_do_not_resolve_are_refused_with_the_row_and_the_split() {
     assert!(with("First", "First").is_ok());
     for (old, new, expected) in [
         ("training.epochs=3", "training.epoch=3", "row `first` on `geo-iid`: --set training.epoch=3"),
-        ("training.epochs=3", "training.objective=marginal", "needs `model.search"),
+        ("training.epochs=3", "training.objective=marginal", "has no objective `marginal`"),
         ("training.epochs=3", "domain=scan", "its domain is `scan`, expected `geo`"),
         ("preset = \"geo-iid\"", "preset = \"geo-idd\"", "geo-idd"),
         ("base = \"first\"", "base = \"second\"", "not a row above it"),

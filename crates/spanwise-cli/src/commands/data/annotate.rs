@@ -56,7 +56,7 @@ type AnnotationKind = (&'static str, fn(&Annotated) -> bool);
 
 /// The kinds of annotations that the report counts.
 const KINDS: [AnnotationKind; 2] = [
-    ("with an implicit constant", Annotated::has_unsaid),
+    ("with an implicit constant", Annotated::has_implicit),
     ("with free brackets", |annotated| annotated.n_trees > 1.0),
 ];
 

@@ -20,7 +20,7 @@ const MAX_BYTES: u64 = 64 << 20;
 /// The shares of correct answers that are to be kept, in percent.
 const KEPT: [f64; 2] = [90.0, 95.0];
 
-/// Out-of-domain utterances by section, as the confidence of the model in its program for each.
+/// Out-of-domain utterances by section, each as the probability of its predicted program.
 pub(super) struct OutOfDomain {
     sections: Vec<(String, Vec<f64>)>,
 }
@@ -52,7 +52,7 @@ impl OutOfDomain {
         self.sections.iter().flat_map(|(_, probabilities)| probabilities).copied().collect()
     }
 
-    /// Shares and thresholds, over all and by section.
+    /// Thresholds and shares of rejected utterances as JSON, over all and by section.
     pub(super) fn to_json(&self, scored: &[ScoredExample]) -> Value {
         let shares = |out_of_domain: &[f64]| {
             let of = |kept: f64| Rejection::new(scored, out_of_domain, kept);
@@ -92,7 +92,7 @@ impl OutOfDomain {
     }
 }
 
-/// The probability of the best program of each utterance, 0 where there is none.
+/// The probability of the predicted program of each utterance; 0 if there is none.
 fn probabilities(parser: &Parser, utterances: Vec<Utterance>) -> Vec<f64> {
     let batches = utterances.chunks(BATCH);
     batches

@@ -12,11 +12,10 @@ pub use scores::{ChartInput, ScoredChart};
 pub use settings::{ChartSettings, JoinScores};
 
 use crate::families::Settings;
-use crate::family::{Family, Parsed, Shard, ShardGradients, Task};
+use crate::family::Task;
 use crate::outcome::{Details, Parse};
-use crate::span_model::{self, LossTarget, SpanFamily, SpanGradient, SpanModel};
+use crate::span_model::{LossTarget, SpanFamily, SpanGradient, SpanModel};
 use rayon::prelude::*;
-use serde_json::Value;
 use spanwise_chart::gold::GoldChart;
 use spanwise_chart::gold_tree::GoldTree;
 use spanwise_chart::lattice::{ChartError, Lattice};
@@ -25,8 +24,7 @@ use spanwise_chart::spans::SpanPosterior;
 use spanwise_chart::typed::RuleValues;
 use spanwise_core::Utterance;
 use spanwise_lang::Terms;
-use spanwise_nn::pretrained::EncoderConfig;
-use spanwise_nn::{Item, Params, Pieces, Tokenizer};
+use spanwise_nn::{Item, Pieces};
 
 /// Utterances that go through the network together when trees are searched.
 const BATCH: usize = 32;
@@ -82,78 +80,25 @@ impl ChartParser {
     }
 }
 
-impl Family for ChartParser {
+impl SpanFamily for ChartParser {
+    type Input = ChartInput;
+
     fn settings(&self) -> Settings {
         Settings::Chart(self.settings.clone())
     }
 
-    fn tokenizer(&self) -> &Tokenizer {
-        &self.model.tokenizer
+    fn model(&self) -> &SpanModel {
+        &self.model
     }
 
-    fn encoder(&self) -> &EncoderConfig {
-        self.model.network.encoder()
-    }
-
-    fn span_model(&self) -> Option<&SpanModel> {
-        Some(&self.model)
-    }
-
-    fn parse_batch(&self, utterances: Vec<Utterance>, details: Details, with_vectors: bool) -> Vec<Parsed> {
-        span_model::parse_batch(self, utterances, details, with_vectors)
-    }
-
-    fn word_vectors(&self, batch: &[&Pieces]) -> Vec<Vec<f32>> {
-        self.model.network.word_vectors(batch)
-    }
-
-    fn params(&self) -> &Params {
-        &self.model.network.params
-    }
-
-    fn params_mut(&mut self) -> &mut Params {
-        &mut self.model.network.params
+    fn model_mut(&mut self) -> &mut SpanModel {
+        &mut self.model
     }
 
     fn refresh(&mut self) {
         self.model.refresh();
         self.best_rules = RuleValues::new(&self.model.grammar, &self.model.tables.rules);
         self.sum_rules = RuleValues::new(&self.model.grammar, &self.model.tables.rules);
-    }
-
-    fn frozen_outputs(&self, batch: &[&Pieces]) -> Option<Vec<Vec<f32>>> {
-        self.model.network.is_frozen_below().then(|| self.model.network.lower(batch))
-    }
-
-    fn gradients(&self, shard: &Shard<'_>) -> ShardGradients {
-        span_model::shard_gradients(self, shard)
-    }
-
-    fn gold_trees(&self, terms: &mut Terms, tasks: &[Task<'_>]) -> Vec<Option<GoldTree>> {
-        // Utterances of similar length share a batch.
-        let mut order: Vec<usize> = (0..tasks.len()).collect();
-        order.sort_by_key(|&at| (tasks[at].pair.utterance.len(), at));
-        let shared: &Terms = terms;
-        let mut charts: Vec<(usize, GoldScores)> =
-            order.par_chunks(BATCH).flat_map_iter(|batch| self.gold_charts(shared, tasks, batch)).collect();
-        charts.sort_by_key(|(at, _)| *at);
-        let mut trees = vec![None; tasks.len()];
-        for (at, GoldScores { gold, scores, lattice }) in charts {
-            trees[at] = gold.best_tree(&self.model.domain, &lattice, terms, &scores);
-        }
-        trees
-    }
-
-    fn state(&self) -> Value {
-        self.model.state()
-    }
-}
-
-impl SpanFamily for ChartParser {
-    type Input = ChartInput;
-
-    fn model(&self) -> &SpanModel {
-        &self.model
     }
 
     fn prepare(&self, utterance: Utterance) -> Result<ChartInput, ChartError> {
@@ -186,5 +131,20 @@ impl SpanFamily for ChartParser {
         target: &LossTarget<'_>,
     ) -> Option<(f64, SpanGradient)> {
         objectives::loss(&ScoredChart::new(self, input, logits), target)
+    }
+
+    fn gold_trees(&self, terms: &mut Terms, tasks: &[Task<'_>]) -> Vec<Option<GoldTree>> {
+        // Utterances of similar length share a batch.
+        let mut order: Vec<usize> = (0..tasks.len()).collect();
+        order.sort_by_key(|&at| (tasks[at].pair.utterance.len(), at));
+        let shared: &Terms = terms;
+        let mut charts: Vec<(usize, GoldScores)> =
+            order.par_chunks(BATCH).flat_map_iter(|batch| self.gold_charts(shared, tasks, batch)).collect();
+        charts.sort_by_key(|(at, _)| *at);
+        let mut trees = vec![None; tasks.len()];
+        for (at, GoldScores { gold, scores, lattice }) in charts {
+            trees[at] = gold.best_tree(&self.model.domain, &lattice, terms, &scores);
+        }
+        trees
     }
 }

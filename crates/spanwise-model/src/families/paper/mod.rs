@@ -8,17 +8,14 @@ pub use scores::PaperInput;
 pub use settings::{PaperSettings, TypeChecks};
 
 use crate::families::Settings;
-use crate::family::{Family, Parsed, Shard, ShardGradients};
 use crate::outcome::{Details, Parse};
 use crate::provenance::align;
-use crate::span_model::{self, LossTarget, SpanFamily, SpanGradient, SpanModel};
-use serde_json::Value;
+use crate::span_model::{LossTarget, SpanFamily, SpanGradient, SpanModel};
 use spanwise_chart::lattice::ChartError;
 use spanwise_chart::paper::{PaperError, PaperOutcome, decode, log_prob};
 use spanwise_chart::spans::SpanPosterior;
 use spanwise_core::Utterance;
-use spanwise_nn::pretrained::EncoderConfig;
-use spanwise_nn::{Params, Pieces, Tokenizer};
+use spanwise_nn::Pieces;
 
 /// A model that parses with the paper's search.
 #[derive(Debug)]
@@ -49,61 +46,19 @@ impl PaperParser {
     }
 }
 
-impl Family for PaperParser {
+impl SpanFamily for PaperParser {
+    type Input = PaperInput;
+
     fn settings(&self) -> Settings {
         Settings::Paper(self.settings.clone())
     }
 
-    fn tokenizer(&self) -> &Tokenizer {
-        &self.model.tokenizer
-    }
-
-    fn encoder(&self) -> &EncoderConfig {
-        self.model.network.encoder()
-    }
-
-    fn span_model(&self) -> Option<&SpanModel> {
-        Some(&self.model)
-    }
-
-    fn parse_batch(&self, utterances: Vec<Utterance>, details: Details, with_vectors: bool) -> Vec<Parsed> {
-        span_model::parse_batch(self, utterances, details, with_vectors)
-    }
-
-    fn word_vectors(&self, batch: &[&Pieces]) -> Vec<Vec<f32>> {
-        self.model.network.word_vectors(batch)
-    }
-
-    fn params(&self) -> &Params {
-        &self.model.network.params
-    }
-
-    fn params_mut(&mut self) -> &mut Params {
-        &mut self.model.network.params
-    }
-
-    fn refresh(&mut self) {
-        self.model.refresh();
-    }
-
-    fn frozen_outputs(&self, batch: &[&Pieces]) -> Option<Vec<Vec<f32>>> {
-        self.model.network.is_frozen_below().then(|| self.model.network.lower(batch))
-    }
-
-    fn gradients(&self, shard: &Shard<'_>) -> ShardGradients {
-        span_model::shard_gradients(self, shard)
-    }
-
-    fn state(&self) -> Value {
-        self.model.state()
-    }
-}
-
-impl SpanFamily for PaperParser {
-    type Input = PaperInput;
-
     fn model(&self) -> &SpanModel {
         &self.model
+    }
+
+    fn model_mut(&mut self) -> &mut SpanModel {
+        &mut self.model
     }
 
     fn prepare(&self, utterance: Utterance) -> Result<PaperInput, ChartError> {

@@ -1,4 +1,4 @@
-//! The data of the demo is what the demo says it is.
+//! Checks that the data of the demo has the properties that the demo claims.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -10,9 +10,9 @@ use spanwise_domains::exec;
 use spanwise_lang::{Domain, Kind, Node, TermId, Terms};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The one question whose answer is empty on purpose: such answers are part of a language.
+/// The only question with an empty answer; it is intentional.
 const EMPTY: &str = "is there any state that borders hawaii";
-/// Training programs that a constant must at least occur in.
+/// The least number of training programs in which a constant must occur.
 const FEWEST: usize = 6;
 
 fn sets() -> Vec<(&'static str, Vec<Example>)> {
@@ -32,7 +32,7 @@ fn program(terms: &mut Terms, example: &Example) -> TermId {
     terms.parse(example.program.as_deref().unwrap()).unwrap()
 }
 
-/// The words of a question, whatever its case and punctuation.
+/// The words of a question in lower case, without punctuation.
 fn words(text: &str) -> Vec<String> {
     let utterance = Utterance::new(text);
     let tokens = utterance.tokens().iter().map(|token| token.lower.clone());
@@ -80,7 +80,7 @@ fn compositions_have_shapes_that_training_has_not() {
 }
 
 #[test]
-fn every_program_is_well_typed_and_some_tree_over_its_words_gives_it() {
+fn every_program_is_well_typed_and_can_be_derived_from_its_words() {
     let domain = geo();
     let (_, anywhere) = PREDICATE_PLACEMENTS[0];
     let derivability = Derivability::new(&domain, anywhere);
@@ -92,14 +92,14 @@ fn every_program_is_well_typed_and_some_tree_over_its_words_gives_it() {
             assert!(domain.analyze(&terms, program).is_ok(), "{text}");
             let utterance = Utterance::new(example.utterance.as_str());
             let setting = derivability.first_setting(&utterance, &terms, program);
-            // The model composes openly, and inserts nothing that no word says.
+            // The model uses open composition and inserts no implicit constants.
             assert!(setting.is_ok_and(|at| SETTINGS[at].0 != "open + implicit"), "{text}");
         }
     }
 }
 
 #[test]
-fn every_question_has_an_answer_but_the_one_that_should_not() {
+fn every_question_but_one_has_a_non_empty_answer() {
     let domain = geo();
     let executor = exec::open(&domain, None).unwrap().unwrap();
     let mut n_empty = 0;
@@ -119,7 +119,7 @@ fn every_question_has_an_answer_but_the_one_that_should_not() {
 }
 
 #[test]
-fn training_has_every_constant_often_enough_and_every_word_that_is_no_name() {
+fn training_has_every_constant_often_enough_and_every_word_except_names() {
     let domain = geo();
     let mut uses: BTreeMap<String, usize> = BTreeMap::new();
     let mut known = BTreeSet::new();

@@ -1,13 +1,8 @@
 //! What a Rust program does: load a model, parse, look at the outcome.
 
-#![allow(clippy::unwrap_used, reason = "a test may panic")]
-
-use spanwise::{Details, ModelError, Outcome, Parser, Utterance};
-use spanwise_train::{Config, train};
+use crate::support;
+use spanwise::{Config, Details, ModelError, Outcome, Parser, Utterance, train};
 use std::ops::ControlFlow;
-use std::path::Path;
-
-const TOY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../spanwise-train/tests/toy");
 
 /// Everything about an outcome that a program can see.
 fn seen(outcome: &Outcome) -> String {
@@ -30,14 +25,13 @@ fn seen(outcome: &Outcome) -> String {
 
 #[test]
 fn a_trained_model_parses_the_same_after_loading() {
-    let toy = Path::new(TOY);
-    let run = toy.join("run.toml");
-    let mut config = Config::read(run.to_str().unwrap(), &[]).unwrap();
-    config.domain = toy.join("lamps.toml").to_str().unwrap().to_owned();
-    let out = tempfile::tempdir().unwrap();
-    let go_on = &mut |_: spanwise_train::Event<'_>| ControlFlow::Continue(());
-    let trained = train(&config, toy, None, out.path(), false, go_on).unwrap();
-    let loaded = Parser::load(out.path()).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    support::write_lamps(directory.path()).unwrap();
+    let config = Config::read(directory.path().join("run.toml").to_str().unwrap(), &[]).unwrap();
+    let out = directory.path().join("model");
+    let watch = &mut |_: spanwise::Event<'_>| ControlFlow::Continue(());
+    let trained = train(&config, directory.path(), None, &out, false, watch).unwrap();
+    let loaded = Parser::load(&out).unwrap();
 
     let details = Details { alternatives: 2, provenance: true, chart: false };
     for text in ["turn on the hall lamp", "kill the cellar light", "blink the desk lamp three times", "?", ""]
@@ -55,8 +49,9 @@ fn a_trained_model_parses_the_same_after_loading() {
 }
 
 #[test]
-fn a_folder_without_a_model_is_an_error_in_words() {
-    let error = Parser::load(TOY).err().unwrap();
+fn a_directory_without_a_model_is_an_error_in_words() {
+    let directory = tempfile::tempdir().unwrap();
+    let error = Parser::load(directory.path()).err().unwrap();
     assert!(matches!(error, ModelError::Missing { .. }));
     assert!(error.to_string().contains("is not a model directory"));
 }
