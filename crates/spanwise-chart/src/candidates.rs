@@ -131,6 +131,7 @@ fn longest_names<'a>(domain: &'a Domain, matches: &'a [Match]) -> impl Iterator<
 
 #[cfg(all(test, feature = "geo"))]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
     use super::*;
 
     fn shown(text: &str, candidates: Candidates) -> String {

@@ -14,7 +14,7 @@
 //! | `hard-em` | [`Target::Best`] |
 //! | `gold-trees` | [`Target::Leaves`] with [`crf`], [`Target::BestWithLeaves`] with [`marginal`] |
 //!
-//! A new objective is a new file with a function of the same shape; [`expected_counts`] serves any of them.
+//! A new objective is a new file with a function of the same shape; `expected_counts` serves any of them.
 
 mod crf;
 mod span_softmax;

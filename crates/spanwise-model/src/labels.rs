@@ -121,6 +121,7 @@ impl Labels {
 
 #[cfg(all(test, feature = "geo"))]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
     use super::*;
 
     #[test]

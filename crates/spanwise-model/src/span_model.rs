@@ -1,7 +1,7 @@
 //! What families that score spans share: grammar, labels, lattices, network, and the way of a batch through them.
 //!
-//! [`SpanModel`] holds the parts. [`SpanFamily`] is what differs between such families; [`parse_batch`] and
-//! [`shard_gradients`] are the two passes over it, written once: prepare, score with the network, then decode or compute
+//! [`SpanModel`] holds the parts. `SpanFamily` is what differs between such families; `parse_batch` and
+//! `shard_gradients` are the two passes over it, written once: prepare, score with the network, then decode or compute
 //! the loss.
 
 mod lexicon;

@@ -1,5 +1,6 @@
 //! Tests of the crate from outside, in one binary: one link instead of many.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![cfg_attr(
     not(feature = "geo"),
     allow(dead_code, unused_imports, reason = "some tests need the domain geo")

@@ -122,7 +122,7 @@ fn calibrate_in_place_killed_at_any_file_operation_leaves_the_old_model_or_the_n
         let found = reply(sandbox, "model");
         assert!(found == old || found == new, "operation {n} leaves another model");
         // Nothing that is left behind is in the way of the next save, and that removes it.
-        if n % 5 == 0 {
+        if n.is_multiple_of(5) {
             sandbox.run(args).exits(0);
             assert_eq!(reply(sandbox, "model"), new, "operation {n}");
             assert_eq!(files(sandbox), files(&finished), "operation {n}");
@@ -147,7 +147,7 @@ fn train_killed_at_any_file_operation_leaves_no_model_or_the_whole_one_and_can_b
     let check = |sandbox: &Sandbox, n: usize| {
         let found = reply(sandbox, "model");
         assert!(found.is_none() || found == new, "operation {n} leaves another model");
-        if n % 10 == 0 {
+        if n.is_multiple_of(10) {
             sandbox.run(["train", "run.toml", "--out", "model", "--resume"]).exits(0);
             assert!(sandbox.bytes("model/model.json") == manifest, "operation {n}");
         }

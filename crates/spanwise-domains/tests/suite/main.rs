@@ -1,5 +1,7 @@
 //! Integration tests of the crate, in one binary to link only once.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod clevr_executor;
 mod composition;
 mod data_sets;

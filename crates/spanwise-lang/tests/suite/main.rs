@@ -1,4 +1,6 @@
 //! Tests of the crate from outside, in one binary: one link instead of many.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod domain_file;
 mod domain_rules;

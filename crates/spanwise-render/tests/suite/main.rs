@@ -1,5 +1,7 @@
 //! Tests of the crate from outside, in one binary: one link instead of many.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod common;
 mod properties;
 mod sizes;
