@@ -17,10 +17,10 @@ use crate::families::Settings;
 use crate::family::Stored;
 use crate::model::Model;
 use executor::StoredExecutor;
-use files::{FileEntry, data_error, file_error, remove_unused, write_named};
+use files::{FIXED_NAMES, FileEntry, data_error, file_error, lock, remove_unused, write_named};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use spanwise_domains::data::write_atomic;
+use spanwise_domains::data::replace_atomic;
 use spanwise_lang::Domain;
 use spanwise_lang::domain::{Table, TableSource};
 use spanwise_nn::Tokenizer;
@@ -181,6 +181,7 @@ impl Model {
     /// A file that cannot be written; a model that was there before then still is.
     pub fn save(&self, directory: &Path) -> Result<(), ModelError> {
         fs::create_dir_all(directory).map_err(|error| file_error(directory, &error))?;
+        let _lock = lock(directory);
         let before = read_manifest(directory).ok().and_then(|(_, manifest)| manifest.ok());
         let tokenizer = self.family.tokenizer().to_bytes();
         let files = Files {
@@ -205,7 +206,7 @@ impl Model {
             kind: io::ErrorKind::InvalidData,
         })?;
         // From here on the directory holds the new model.
-        write_atomic(&directory.join(MANIFEST), |file| file.write_all(&json))
+        replace_atomic(&directory.join(MANIFEST), |file| file.write_all(&json))
             .map_err(|error| data_error(directory, &error))?;
         remove_unused(directory, &before.map(|manifest| manifest.files.all()).unwrap_or_default(), &all);
         Ok(())
@@ -306,8 +307,8 @@ fn parse_manifest(bytes: &[u8], path: &str) -> Result<Manifest, ModelError> {
 fn upgrade(mut value: Value) -> Value {
     let fixed = |path: &str| serde_json::json!({ "path": path });
     let files = serde_json::json!({
-        "weights": fixed("weights.safetensors"),
-        "tokenizer": fixed("tokenizer.json"),
+        "weights": fixed(FIXED_NAMES[0]),
+        "tokenizer": fixed(FIXED_NAMES[1]),
     });
     if let Some(object) = value.as_object_mut() {
         let keys = ["encoder", "head", "labels", "rare", "n_rules"];

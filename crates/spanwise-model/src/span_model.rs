@@ -52,6 +52,17 @@ pub(crate) struct Spec {
     pub(crate) n_extra: usize,
 }
 
+/// Widest span scorer; a wider one would only exhaust memory.
+const MAX_HIDDEN: usize = 1 << 14;
+
+/// Checks the sizes that all families that score spans have.
+pub(crate) fn check_sizes(hidden: usize, max_words: usize) -> Result<(), String> {
+    if max_words == 0 || !(1..=MAX_HIDDEN).contains(&hidden) {
+        return Err(format!("`model.max_words` must be at least 1, `model.hidden` from 1 to {MAX_HIDDEN}"));
+    }
+    Ok(())
+}
+
 /// A domain with everything that scores spans of words for its constants.
 #[derive(Debug)]
 pub struct SpanModel {

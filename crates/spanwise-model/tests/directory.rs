@@ -420,6 +420,46 @@ fn a_directory_that_is_replaced_while_it_is_read_loads_as_old_or_new() {
     writer.join().unwrap();
 }
 
+#[test]
+fn saves_at_the_same_time_leave_a_model_that_loads() {
+    for _ in 0..10 {
+        let saved = Saved::new();
+        thread::scope(|scope| {
+            for seed in 2..5 {
+                let directory = saved.path();
+                scope.spawn(move || model(seed, 16).save(directory).unwrap());
+            }
+        });
+        assert!(Model::load(saved.path()).is_ok());
+        assert_eq!(fs::read_dir(saved.path()).unwrap().count(), 3);
+    }
+}
+
+#[test]
+fn saving_removes_no_file_that_only_a_manifest_names() {
+    let saved = Saved::new();
+    fs::write(saved.path().join("notes.txt"), "mine").unwrap();
+    for path in ["notes.txt", "model.json"] {
+        let sha256 = format!("{:x}", Sha256::digest(fs::read(saved.path().join(path)).unwrap()));
+        saved.edit(|model| model["files"]["executor"] = json!({ "x": { "path": path, "sha256": sha256 } }));
+        model(2, 16).save(saved.path()).unwrap();
+        assert!(saved.path().join("notes.txt").exists() && Model::load(saved.path()).is_ok());
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn saving_through_links_replaces_the_links_and_leaves_their_targets() {
+    let (blobs, links) = (Saved::new(), tempfile::tempdir().unwrap());
+    for entry in fs::read_dir(blobs.path()).unwrap().flatten() {
+        std::os::unix::fs::symlink(entry.path(), links.path().join(entry.file_name())).unwrap();
+    }
+    let before = describe(&Model::load(blobs.path()).unwrap());
+    model(2, 16).save(links.path()).unwrap();
+    assert_eq!(describe(&Model::load(blobs.path()).unwrap()), before);
+    assert_ne!(describe(&Model::load(links.path()).unwrap()), before);
+}
+
 fn describe(model: &Model) -> String {
     match model.parse(Utterance::new(TEXTS[0]), Details::default()).parse() {
         Some(parse) => format!("{} {}", parse.terms.display(parse.program), parse.score.to_bits()),

@@ -127,9 +127,9 @@ pub struct Token {
     pub start: usize,
     /// One past its last character.
     pub end: usize,
-    /// The constant that the word is aligned to; `None` for a null word.
+    /// The constant that the word is aligned to; null for a null word.
     pub constant: Option<String>,
-    /// The words that are aligned to the constant together; `None` where there is no program.
+    /// The words that are aligned to the constant together; null where there is no program.
     pub span: Option<[u32; 2]>,
     /// The probability of that alignment.
     pub probability: Option<f64>,
@@ -143,7 +143,7 @@ pub struct Token {
 pub struct ChartSpan {
     /// First word and one past the last.
     pub span: [u32; 2],
-    /// The constant that exactly these words are aligned to; `None` for a join over them.
+    /// The constant that exactly these words are aligned to; null for a join over them.
     pub constant: Option<String>,
     /// The share of all derivations, weighted by their scores, that contain the span.
     pub probability: f64,

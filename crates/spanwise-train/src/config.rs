@@ -128,6 +128,11 @@ impl Default for Config {
     }
 }
 
+/// Largest sizes of the compact encoder; larger ones would only exhaust memory.
+const MAX_WIDTH: usize = 1 << 14;
+const MAX_LAYERS: usize = 64;
+const MAX_BUCKETS: usize = 10_000_000;
+
 /// The name of the encoder that is trained from scratch.
 pub const COMPACT: &str = "compact";
 
@@ -279,13 +284,36 @@ impl Config {
         if epochs == 0 || batch == 0 {
             return conflict("`training.epochs` and `training.batch` must be at least 1");
         }
+        let Training { rate_encoder, rate_head, rate_tables, warm_up, weight_decay, clip, .. } =
+            self.training;
+        let Training { augment_share, augment_weight, .. } = self.training;
+        for (key, value) in [
+            ("rate_encoder", rate_encoder),
+            ("rate_head", rate_head),
+            ("rate_tables", rate_tables),
+            ("warm_up", warm_up),
+            ("weight_decay", weight_decay),
+            ("clip", clip),
+            ("augment_share", augment_share),
+            ("augment_weight", augment_weight),
+        ] {
+            if !(0.0..=1e6).contains(&value) {
+                return conflict(&format!("`training.{key}` must be a number from 0 to 1000000"));
+            }
+        }
         if !(1..=1_000).contains(&self.training.augment_choices) {
             return conflict("`training.augment_choices` must be from 1 to 1000");
         }
         if !(0.0..1.0).contains(&dropout) {
             return conflict("`training.dropout` must be at least 0 and below 1");
         }
-        let Compact { hidden, heads, .. } = self.compact;
+        let Compact { hidden, heads, layers, intermediate, ngram_buckets, .. } = self.compact;
+        if hidden.max(intermediate) > MAX_WIDTH || layers > MAX_LAYERS || ngram_buckets > MAX_BUCKETS {
+            return conflict(&format!(
+                "the sizes in `[compact]` are too large: at most {MAX_WIDTH} for widths, {MAX_LAYERS} layers, \
+                {MAX_BUCKETS} buckets"
+            ));
+        }
         if self.encoder == COMPACT && (heads == 0 || hidden % heads != 0) {
             return conflict("`compact.heads` must divide `compact.hidden`");
         }
@@ -309,4 +337,21 @@ fn apply(document: &mut toml_edit::DocumentMut, setting: &str) -> Result<(), Con
     }
     table.insert(last, toml_edit::value(value));
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+    use super::*;
+
+    #[test]
+    fn a_written_configuration_is_plain_toml_and_is_read_back() {
+        for family in Settings::FAMILIES {
+            let model = Settings::default_of(family).unwrap();
+            let config = Config { domain: "scan".to_owned(), model, ..Config::default() };
+            let text = config.to_toml();
+            assert!(text.contains("[model]\n") && text.contains("\nhidden = 250\n"), "{text}");
+            assert_eq!(toml_edit::de::from_str::<Config>(&text).unwrap(), config);
+        }
+    }
 }

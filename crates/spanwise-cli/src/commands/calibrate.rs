@@ -97,7 +97,7 @@ fn print(
         return Ok(());
     }
     let shown = |ece: Option<f64>| ece.map_or_else(|| "-".to_owned(), |ece| format!("{ece:.3}"));
-    writeln!(out, "calibration error: {} before, {} now", shown(before), shown(after))?;
+    writeln!(out, "calibration error: {} without calibration, {} with it", shown(before), shown(after))?;
     match n_prototypes {
         Some(n) => writeln!(out, "prototypes of words to detect out-of-domain utterances: {n}")?,
         None => writeln!(out, "utterances of other domains are not recognized; give --train to change that")?,

@@ -42,7 +42,7 @@ pub(crate) struct Args {
     /// Change a setting of the configuration; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     settings: Vec<String>,
-    /// Continue the run in --out after its last whole epoch
+    /// Continue the run in --out after its last whole epoch; begin it if there is none
     #[arg(long)]
     resume: bool,
     /// Train on at most 100 examples for two epochs with the compact encoder, to see that everything runs

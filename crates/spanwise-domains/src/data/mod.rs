@@ -19,4 +19,4 @@ pub use error::DataError;
 pub use example::{Example, FieldError};
 pub use reader::{Examples, MAX_LINE_BYTES, open, read};
 pub use template::template;
-pub use write::{write_all_atomic, write_atomic, write_examples};
+pub use write::{replace_atomic, write_all_atomic, write_atomic, write_examples};

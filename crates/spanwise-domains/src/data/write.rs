@@ -59,6 +59,23 @@ fn failure(path: &Path, reason: io::Error) -> DataError {
     DataError::Write { file: path.display().to_string(), reason }
 }
 
+/// As [`write_atomic`], but a link at `path` is replaced by the file instead of followed: for files that belong to their
+/// directory.
+///
+/// # Errors
+/// When the content cannot be written or put in place; what was at `path` is then still there.
+pub fn replace_atomic(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), DataError> {
+    let written = || {
+        let temporary = temporary_in(directory_of(path))?;
+        fill(temporary.as_file(), write)?.sync_all()?;
+        Written::Temporary(temporary, path.to_owned()).persist()
+    };
+    written().map_err(|reason| DataError::Write { file: path.display().to_string(), reason })
+}
+
 /// Content on the disk that does not have its name yet.
 enum Written {
     /// In a temporary file, which is removed when this is dropped.
@@ -179,6 +196,20 @@ mod tests {
             .collect();
         names.sort();
         names
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn replacing_a_link_leaves_its_target_alone() {
+        let directory = tempfile::tempdir().unwrap();
+        let [target, link] = ["target", "link"].map(|name| directory.path().join(name));
+        fs::write(&target, "old").unwrap();
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        replace_atomic(&link, |writer| writer.write_all(b"new")).unwrap();
+        assert_eq!((fs::read(&target).unwrap(), fs::read(&link).unwrap()), (b"old".into(), b"new".into()));
+        assert!(!link.is_symlink());
+        let failed = replace_atomic(&link, |_| Err(io::Error::other("broken")));
+        assert!(failed.is_err() && names(directory.path()) == ["link", "target"]);
     }
 
     #[test]

@@ -6,11 +6,14 @@
 use super::error::ModelError;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use spanwise_domains::data::{DataError, write_atomic};
+use spanwise_domains::data::{DataError, replace_atomic};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
+
+/// The names of files before version 3.
+pub(super) const FIXED_NAMES: [&str; 2] = ["weights.safetensors", "tokenizer.json"];
 
 /// Hexadecimal digits of the hash in a file name.
 const DIGITS: usize = 16;
@@ -74,7 +77,7 @@ pub(super) fn write_named(
     write(&mut hash).map_err(|error| file_error(directory, &error))?;
     let sha256 = format!("{:x}", hash.finalize());
     let path = format!("{stem}-{}{suffix}", &sha256[..DIGITS]);
-    write_atomic(&directory.join(&path), write).map_err(|error| data_error(directory, &error))?;
+    replace_atomic(&directory.join(&path), write).map_err(|error| data_error(directory, &error))?;
     Ok(FileEntry { path, sha256: Some(sha256) })
 }
 
@@ -86,14 +89,23 @@ pub(super) fn data_error(directory: &Path, error: &DataError) -> ModelError {
     }
 }
 
+/// Holds the directory for one save at a time, until it is dropped: two at once would remove each other's files. Where a
+/// directory cannot be locked, saves are not protected from each other.
+pub(super) fn lock(directory: &Path) -> Option<File> {
+    let directory = File::open(directory).ok()?;
+    directory.lock().ok()?;
+    Some(directory)
+}
+
 /// Removes files that no model needs any more: those of the model that was replaced, and those of a save that did not
 /// come to its end.
 pub(super) fn remove_unused(directory: &Path, before: &[FileEntry], now: &[FileEntry]) {
     let used: BTreeSet<&str> = now.iter().map(|file| file.path.as_str()).collect();
     let names = fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.file_name());
     let ours = names.filter_map(|name| name.into_string().ok()).filter(|name| is_content_name(name));
-    let before =
-        before.iter().filter(|file| file.checked_name(directory).is_ok()).map(|file| file.path.clone());
+    // Never a file that this program did not name, whatever a manifest says.
+    let before = before.iter().map(|file| file.path.clone());
+    let before = before.filter(|name| is_content_name(name) || FIXED_NAMES.contains(&name.as_str()));
     for name in ours.chain(before).filter(|name| !used.contains(name.as_str())) {
         // A file that stays does no harm.
         let _ = fs::remove_file(directory.join(name));

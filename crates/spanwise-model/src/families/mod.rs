@@ -44,6 +44,12 @@ macro_rules! families {
                 }
             }
 
+            fn write<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                match self {
+                    $(Self::$variant(settings) => Written { family: $name, settings }.serialize(serializer),)*
+                }
+            }
+
             fn read(&mut self, fields: Value) -> Result<(), serde_json::Error> {
                 match self {
                     $(Self::$variant(settings) => *settings = serde_json::from_value(fields)?,)*
@@ -84,11 +90,17 @@ impl Default for Settings {
     }
 }
 
+/// Settings as they are written: one table. Not by way of a JSON value, whose numbers only JSON can write.
+#[derive(Serialize)]
+struct Written<'a, T> {
+    family: &'static str,
+    #[serde(flatten)]
+    settings: &'a T,
+}
+
 impl Serialize for Settings {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = Map::from_iter([("family".to_owned(), self.family().name().into())]);
-        fields.extend(self.family().fields());
-        fields.serialize(serializer)
+        self.write(serializer)
     }
 }
 
@@ -96,18 +108,30 @@ impl<'de> Deserialize<'de> for Settings {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut fields = Map::<String, Value>::deserialize(deserializer)?;
         // `search` is how older configurations and models name the family.
-        let older = fields.remove("search");
-        let family = fields.remove("family").or(older).unwrap_or_else(|| "chart".into());
+        let family = match (fields.remove("family"), fields.remove("search")) {
+            (Some(_), Some(_)) => {
+                return Err(D::Error::custom("`search` is an older name of `family`; give one"));
+            }
+            (family, older) => family.or(older).unwrap_or_else(|| "chart".into()),
+        };
         let unknown = || D::Error::unknown_variant(family.as_str().unwrap_or("?"), Self::FAMILIES);
         let mut settings = family.as_str().and_then(Self::default_of).ok_or_else(unknown)?;
         let own = settings.family().fields();
-        let of_another = |key: &String| {
-            let others = Self::FAMILIES.iter().filter_map(|name| Self::default_of(name));
-            !own.contains_key(key)
-                && others.into_iter().any(|other| other.family().fields().contains_key(key))
-        };
-        fields.retain(|key, _| !of_another(key));
-        settings.read(Value::Object(fields)).map_err(D::Error::custom)?;
+        let others: Vec<Self> = Self::FAMILIES.iter().filter_map(|name| Self::default_of(name)).collect();
+        let mut kept = Map::new();
+        for (key, value) in fields {
+            let other = others.iter().find(|other| other.family().fields().contains_key(&key));
+            match other.filter(|_| !own.contains_key(&key)) {
+                // Ignored, but not if it could never be right.
+                Some(other) => other.clone().read(Value::Object(Map::from_iter([(key, value)]))),
+                None => {
+                    kept.insert(key, value);
+                    Ok(())
+                }
+            }
+            .map_err(D::Error::custom)?;
+        }
+        settings.read(Value::Object(kept)).map_err(D::Error::custom)?;
         Ok(settings)
     }
 }

@@ -23,6 +23,8 @@ fn the_older_key_names_the_family_and_settings_of_others_are_ignored() {
     assert!(matches!(read(r#"{"search": "paper", "rare_below": 5}"#), Ok(Settings::Paper(_))));
     let error = read(r#"{"family": "chart", "hiden": 7}"#).unwrap_err().to_string();
     assert!(error.contains("unknown field `hiden`"), "{error}");
+    let error = read(r#"{"family": "paper", "joins": "zzz"}"#).unwrap_err().to_string();
+    assert!(error.contains("zzz"), "{error}");
     let error = read(r#"{"family": "charts"}"#).unwrap_err().to_string();
     assert!(error.contains("chart") && error.contains("paper"), "{error}");
 }

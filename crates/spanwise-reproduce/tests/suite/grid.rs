@@ -190,7 +190,7 @@ fn arguments_of_a_job_give_its_settings() {
     let options = Options { data: "data".into(), encoder: Some("e".to_owned()), ..Options::default() };
     let args = job("sbsp-no-lexicon", "geo-iid", &options).train.join(" ");
     let expected = "train geo-iid --data data --seed 1 --encoder e --set training.objective=hard-em \
-                    --set model.search=paper --set model.discontinuity=ternary --set training.epochs=20 \
+                    --set model.family=paper --set model.discontinuity=ternary --set training.epochs=20 \
                     --set model.lexicon=names";
     assert_eq!(args, expected);
 }

@@ -3,7 +3,7 @@
 use super::PaperParser;
 use crate::directory::ModelError;
 use crate::family::{Blueprint, BuildError, Family, FamilySettings, Objective, Stored, fields};
-use crate::span_model::{LexiconUse, SpanModel, Spec};
+use crate::span_model::{LexiconUse, SpanModel, Spec, check_sizes};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use spanwise_chart::candidates::Candidates;
@@ -99,10 +99,7 @@ impl FamilySettings for PaperSettings {
     }
 
     fn check(&self) -> Result<(), String> {
-        if self.hidden == 0 || self.max_words == 0 {
-            return Err("`model.hidden` and `model.max_words` must be at least 1".to_owned());
-        }
-        Ok(())
+        check_sizes(self.hidden, self.max_words)
     }
 
     fn fields(&self) -> Map<String, Value> {
