@@ -235,7 +235,7 @@ fn a_configuration_that_is_missing_or_invalid_is_named() {
     sandbox.write("bad.toml", "domain = \"scan\"\nepochs = 3\n");
     sandbox.run(["train", "bad.toml", "--out", "m"]).exits(2).says(["bad.toml", "unknown field `epochs`"]);
     sandbox.write("bad.toml", "");
-    sandbox.run(["train", "bad.toml", "--out", "m"]).exits(2).says(["`domain` is missing", "geo"]);
+    sandbox.run(["train", "bad.toml", "--out", "m"]).exits(2).says(["`domain` is missing", "clevr"]);
     sandbox.write("bad.toml", "domain = \"scan\"\n");
     sandbox.run(["train", "bad.toml", "--out", "m"]).exits(2).says(["`data.train` is missing"]);
     assert!(!sandbox.path("m").exists());
