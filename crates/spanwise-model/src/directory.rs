@@ -263,7 +263,8 @@ impl Model {
             none if none.is_empty() => executor_files(&domain, Some(directory)),
             files => files,
         };
-        Ok(Self { domain, family, confidence, training: manifest.training, executor_files })
+        let (training, format_version) = (manifest.training, manifest.version);
+        Ok(Self { domain, family, confidence, training, format_version, executor_files })
     }
 }
 

@@ -1,7 +1,7 @@
 //! A model: a family's parser for a domain, with calibrated probabilities.
 
 use crate::confidence::Confidence;
-use crate::directory::{ExecutorFiles, executor_files};
+use crate::directory::{ExecutorFiles, FORMAT_VERSION, executor_files};
 use crate::family::{Family, Parsed};
 use crate::outcome::{Details, Outcome, Parse};
 use spanwise_core::Utterance;
@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 /// A model of any family, for one domain.
 ///
-/// The family finds programs; the model turns their posteriors into calibrated probabilities. A parser borrows or owns a
-/// model and adds the domain's executor ([`Parser`](crate::Parser)).
+/// The family finds programs; the model turns their posteriors into calibrated probabilities.
+/// [`Parser`](crate::Parser) adds the domain's executor; evaluation and training borrow the model itself.
 #[derive(Debug)]
 pub struct Model {
     /// The domain.
@@ -24,6 +24,8 @@ pub struct Model {
     pub confidence: Confidence,
     /// How the model was trained. It is saved in `model.json` and shown by the page, and has no effect on parsing.
     pub training: serde_json::Value,
+    /// The version of the format that it was loaded from; [`FORMAT_VERSION`] for a new model.
+    pub format_version: u32,
     /// Files that the executor's command names; they are saved with the model.
     pub(crate) executor_files: ExecutorFiles,
 }
@@ -34,8 +36,14 @@ impl Model {
     #[must_use]
     pub fn new(domain: Arc<Domain>, family: Box<dyn Family>, directory: Option<&Path>) -> Self {
         let executor_files = executor_files(&domain, directory);
-        let training = serde_json::Value::Null;
-        Self { domain, family, confidence: Confidence::default(), training, executor_files }
+        Self {
+            domain,
+            family,
+            confidence: Confidence::default(),
+            training: serde_json::Value::Null,
+            format_version: FORMAT_VERSION,
+            executor_files,
+        }
     }
 
     /// Parses one utterance.

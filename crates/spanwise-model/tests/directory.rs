@@ -385,6 +385,7 @@ fn models_of_every_format_version_load_and_parse_as_they_did() {
             assert!((parse.probability - expected).abs() < 1e-6, "{version}: {}", parse.probability);
         }
         assert_eq!(parser.model().confidence == Confidence::default(), !is_calibrated);
+        assert_eq!(format!("v{}", parser.model().format_version), version);
     }
     assert_eq!(FORMAT_VERSION, 3, "a new version needs a fixture");
 }

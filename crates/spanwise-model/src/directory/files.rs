@@ -97,8 +97,8 @@ pub(super) fn lock(directory: &Path) -> Option<File> {
     Some(directory)
 }
 
-/// Removes files that no model needs any more: those of the model that was replaced, and those of a save that did not
-/// come to its end.
+/// Removes files that no model needs any more: those of the model that was replaced, and named files of a save that did
+/// not come to its end. A temporary file of a killed process stays; it does no harm.
 pub(super) fn remove_unused(directory: &Path, before: &[FileEntry], now: &[FileEntry]) {
     let used: BTreeSet<&str> = now.iter().map(|file| file.path.as_str()).collect();
     let names = fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.file_name());

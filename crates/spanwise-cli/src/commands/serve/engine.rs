@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use spanwise_core::Utterance;
 use spanwise_lang::domain::ExecutorChoice;
-use spanwise_model::{FORMAT_VERSION, Parser, Question};
+use spanwise_model::{Parser, Question};
 use spanwise_reading::Reading;
 use spanwise_server::{Ask, Engine, Executed, ModelInfo, Refusal, Source, Stamp};
 use std::fs;
@@ -88,7 +88,7 @@ impl Engine for ModelEngine {
             about: model.domain.about().to_owned(),
             encoder: format!("{architecture}, {} layers of {}", encoder.layers, encoder.hidden),
             executor,
-            version: FORMAT_VERSION,
+            version: model.format_version,
             settings: serde_json::to_value(model.family.settings()).unwrap_or_default(),
             metrics: self.training.clone(),
             examples: self.examples.clone(),
