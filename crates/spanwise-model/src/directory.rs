@@ -27,7 +27,7 @@ use spanwise_nn::Tokenizer;
 use spanwise_nn::pretrained::{Weights, WeightsError, write_safetensors};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -245,10 +245,12 @@ impl Model {
     fn from_manifest(directory: &Path, manifest: Manifest) -> Result<Self, ModelError> {
         let path = directory.join(MANIFEST).display().to_string();
         let domain = Arc::new(manifest.domain.load(&path)?);
-        let tokenizer = manifest.files.tokenizer.verified(directory)?;
-        let tokenizer = fs::read(&tokenizer).map_err(|error| file_error(&tokenizer, &error))?;
-        let tokenizer = Tokenizer::from_bytes(&tokenizer)?;
-        let mut weights = Weights::open(&manifest.files.weights.verified(directory)?)?;
+        let (tokenizer_path, mut tokenizer) = manifest.files.tokenizer.open(directory)?;
+        let mut bytes = Vec::new();
+        tokenizer.read_to_end(&mut bytes).map_err(|error| file_error(&tokenizer_path, &error))?;
+        let tokenizer = Tokenizer::from_bytes(&bytes)?;
+        let (weights_path, weights) = manifest.files.weights.open(directory)?;
+        let mut weights = Weights::from_file(weights, &weights_path)?;
         let stored = Stored {
             path: &path,
             domain: Arc::clone(&domain),

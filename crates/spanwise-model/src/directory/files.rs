@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use spanwise_domains::data::{DataError, replace_atomic};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Seek, Write};
 use std::path::{Component, Path, PathBuf};
 
 /// The names of files before version 3.
@@ -30,18 +30,22 @@ pub(super) struct FileEntry {
 }
 
 impl FileEntry {
-    /// The path of the file, after comparing its hash. Cost: one pass over the file.
+    /// Opens the file and compares its hash. Cost: one pass over the file.
+    ///
+    /// What is read from the open file is what was compared, even if another model replaces this one meanwhile.
     ///
     /// # Errors
     /// A file that is missing, unreadable or not the one that was saved.
-    pub(super) fn verified(&self, directory: &Path) -> Result<PathBuf, ModelError> {
+    pub(super) fn open(&self, directory: &Path) -> Result<(PathBuf, File), ModelError> {
         let path = directory.join(self.checked_name(directory)?);
         let mut file = File::open(&path).map_err(|error| file_error(&path, &error))?;
-        let Some(expected) = &self.sha256 else { return Ok(path) };
+        let Some(expected) = &self.sha256 else { return Ok((path, file)) };
         let mut hash = Sha256::new();
-        io::copy(&mut file, &mut hash).map_err(|error| file_error(&path, &error))?;
+        io::copy(&mut file, &mut hash)
+            .and_then(|_| file.rewind())
+            .map_err(|error| file_error(&path, &error))?;
         if *expected == format!("{:x}", hash.finalize()) {
-            return Ok(path);
+            return Ok((path, file));
         }
         let reason = "its SHA-256 is not the one in model.json".to_owned();
         Err(ModelError::Corrupt { path: path.display().to_string(), reason })
@@ -133,9 +137,11 @@ mod tests {
         let (one, two) = (write("one"), write("two"));
         assert_ne!(one.path, two.path);
         assert_eq!(write("one"), one);
-        assert_eq!(fs::read(one.verified(directory.path()).unwrap()).unwrap(), b"one");
+        let (path, mut file) = one.open(directory.path()).unwrap();
+        fs::remove_file(path).unwrap();
+        assert_eq!(io::read_to_string(&mut file).unwrap(), "one");
         fs::write(directory.path().join(&one.path), "0ne").unwrap();
-        assert!(matches!(one.verified(directory.path()), Err(ModelError::Corrupt { .. })));
+        assert!(matches!(one.open(directory.path()), Err(ModelError::Corrupt { .. })));
         fs::write(directory.path().join("notes.txt"), "mine").unwrap();
         remove_unused(directory.path(), &[], std::slice::from_ref(&two));
         assert!(!directory.path().join(&one.path).exists());
@@ -146,7 +152,7 @@ mod tests {
     fn a_name_that_leaves_the_directory_is_refused() {
         for path in ["../weights", "/etc/passwd", "a/b", "", ".", ".."] {
             let entry = FileEntry { path: path.to_owned(), sha256: None };
-            assert!(matches!(entry.verified(Path::new("model")), Err(ModelError::Damaged { .. })), "{path}");
+            assert!(matches!(entry.open(Path::new("model")), Err(ModelError::Damaged { .. })), "{path}");
         }
     }
 }

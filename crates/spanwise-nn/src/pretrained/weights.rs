@@ -225,8 +225,17 @@ impl Weights {
         if !found.is_file() {
             return Err(read(io::Error::other("it is not a regular file")));
         }
-        let mut file = File::open(&path).map_err(read)?;
-        let length = found.len();
+        Self::from_file(File::open(&path).map_err(read)?, &path)
+    }
+
+    /// Reads and checks the header of an open file, which errors call `path`.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or whose header is not that of a complete file.
+    pub fn from_file(mut file: File, path: &Path) -> Result<Self, WeightsError> {
+        let name = path.display().to_string();
+        let read = |reason| WeightsError::Read { file: name.clone(), reason };
+        let length = file.metadata().map_err(read)?.len();
         let header = read_header(&mut file, length).map_err(|fault| match fault {
             Fault::Io(reason) => WeightsError::Read { file: name.clone(), reason },
             Fault::Format(reason) => WeightsError::Format { file: name.clone(), reason },
