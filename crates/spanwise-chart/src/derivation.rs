@@ -1,5 +1,6 @@
 //! Derivations of a typed chart: the Viterbi derivation, and the tree of any derivation.
 
+use crate::budget::{Exhausted, Meter};
 use crate::edges::{Edges, Node, Symbol};
 use crate::grammar::{LeafSymbol, N_USAGES, RuleKind};
 use crate::hypergraph::{Edge, NONE};
@@ -7,7 +8,7 @@ use crate::lattice::Leaf;
 use crate::semiring::Max;
 use crate::tree::SpanTree;
 use crate::tree_builder::TreeBuilder;
-use crate::typed::{Input, RuleValues, TypedChart};
+use crate::typed::{Input, RuleValues, TypedChart, chart_bytes};
 use spanwise_core::Span;
 use spanwise_lang::{FrameId, Meaning, TermId, Terms};
 
@@ -42,7 +43,18 @@ impl<'a> BestChart<'a> {
     #[must_use]
     pub fn new(input: Input<'a>, rules: &RuleValues<Max>) -> Self {
         let scales = vec![0.0; input.lattice.n_positions()];
-        Self { chart: TypedChart::fill(&input, rules, scales), input }
+        Self { chart: TypedChart::filled(&input, rules, scales), input }
+    }
+
+    /// The same within a budget.
+    ///
+    /// # Errors
+    /// A limit that is reached.
+    pub fn within(input: Input<'a>, rules: &RuleValues<Max>, meter: &Meter) -> Result<Self, Exhausted> {
+        meter.fits(chart_bytes::<Max>(&input))?;
+        meter.spend(input.grammar.chart_work(input.lattice.n_positions()))?;
+        let scales = vec![0.0; input.lattice.n_positions()];
+        Ok(Self { chart: TypedChart::fill(&input, rules, scales, meter)?, input })
     }
 
     /// The score of the best derivation; minus infinity when there is none.

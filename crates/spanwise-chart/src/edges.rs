@@ -4,6 +4,7 @@
 //! one more. [`super::typed`] runs the same rules as loops over arrays; here they are spelled out one by one, for
 //! back-tracing a derivation, for k-best lists, for sums in log space, and for tests that compare the two.
 
+use crate::budget::{Exhausted, Meter};
 use crate::grammar::{Discontinuity, FillResult, Grammar, LeafSymbol, N_USAGES, Side, Usage};
 use crate::hypergraph::{Edge, Hypergraph, NONE};
 use crate::lattice::Lattice;
@@ -11,6 +12,9 @@ use crate::layout::{Layout, MAX_OPEN, Storage, unary_slot};
 use hashbrown::HashMap;
 use spanwise_core::Idx;
 use spanwise_lang::{Domain, TypeId};
+
+/// Work for one edge that is listed.
+const EDGE_WORK: u64 = 50;
 
 /// A node of a typed chart.
 pub(crate) type Node = u32;
@@ -335,7 +339,7 @@ impl Edges<'_> {
 
     /// The whole chart as a graph with every node that the root can reach, and for each of its nodes the place
     /// in the chart. Slow and large: for tests, and for scores that linear space cannot hold.
-    pub(crate) fn graph(&self) -> (Hypergraph, Vec<Node>) {
+    pub(crate) fn graph(&self, meter: &Meter) -> Result<(Hypergraph, Vec<Node>), Exhausted> {
         // Tails before heads, without recursion.
         let mut graph = Hypergraph::default();
         let mut places = Vec::new();
@@ -347,6 +351,7 @@ impl Edges<'_> {
                 continue;
             }
             self.list_into(node, &mut edges);
+            meter.step(edges.len() + 1, EDGE_WORK)?;
             if !is_ready {
                 todo.push((node, true));
                 let tails = edges.iter().flat_map(|edge| edge.tails).filter(|&tail| tail != NONE);
@@ -359,7 +364,8 @@ impl Edges<'_> {
                 let tails = edge.tails.map(|tail| if tail == NONE { NONE } else { number[&tail] });
                 graph.push_edge(Edge { tails, weights: edge.weights });
             }
+            meter.fits(graph.bytes())?;
         }
-        (graph, places)
+        Ok((graph, places))
     }
 }

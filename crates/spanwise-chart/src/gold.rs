@@ -9,18 +9,19 @@
 //! A graph is built once per example; scores come later. Where a program has more than one typing, the chart
 //! holds the derivations of the first.
 
-use crate::grammar::{
-    Discontinuity, Grammar, LeafSymbol, N_USAGES, PartialSymbol, RuleKey, RuleKind, Side, Usage, commutes,
-    first_accepting,
-};
-use crate::hypergraph::{Edge, Hypergraph, NONE};
+mod builder;
+mod rest;
+
+use crate::budget::{Exhausted, Meter};
+use crate::grammar::{Grammar, N_USAGES, Side, Usage};
+use crate::hypergraph::{Edge, Hypergraph};
 use crate::lattice::Lattice;
-use crate::layout::MAX_OPEN;
+use crate::semiring::{LogSum, Semiring};
+use crate::typed::Input;
 pub use crate::underivable::Underivable;
 use crate::underivable::reason;
-use hashbrown::HashMap;
-use spanwise_core::Idx;
-use spanwise_lang::{Analysis, ConstantId, Domain, FrameId, Node, TermId, Terms, TypeId};
+use builder::{Builder, Sink};
+use spanwise_lang::{Analysis, Domain, Node, TermId, Terms};
 
 /// Most nodes of a program that a gold chart is built for.
 pub const MAX_NODES: usize = 256;
@@ -86,19 +87,16 @@ impl GoldChart {
         program: TermId,
         joins: Joins,
     ) -> Result<Self, Underivable> {
-        let analysis = domain.analyze(terms, program).map_err(Underivable::Untypeable)?;
-        if analysis.nodes.len() > MAX_NODES {
-            return Err(Underivable::TooLarge);
-        }
-        for node in &analysis.nodes {
-            if let Node::Unlisted { term, .. } = node {
-                return Err(Underivable::UnlistedEntity(*term));
+        let analysis = analyze(domain, terms, program)?;
+        let builder = Builder::new(domain, grammar, lattice, &analysis, joins);
+        let sink = Stored::default();
+        let filled = builder.run(sink, &Meter::unlimited());
+        match filled.unwrap_or_else(|_| unreachable!("there is no limit")) {
+            Some(Stored { graph, items }) => {
+                let (graph, nodes) = graph.reachable();
+                let items = nodes.iter().map(|&node| items[node as usize]).collect();
+                Ok(Self { graph, items, analysis })
             }
-        }
-        let mut builder = Builder::new(domain, grammar, lattice, &analysis, joins);
-        builder.fill();
-        match builder.root() {
-            Some((graph, items)) => Ok(Self { graph, items, analysis }),
             None => Err(reason(grammar, lattice, domain, &analysis)),
         }
     }
@@ -162,454 +160,81 @@ pub(crate) enum Item {
     Open(u16, u16),
 }
 
-/// The items of one cell by number, and those that merges start from as lists.
-#[derive(Clone, Default)]
-struct Cell {
-    numbers: HashMap<Item, u32>,
-    closed: Vec<u16>,
-    open: Vec<(u16, u16)>,
-    composite: Vec<(u16, u16, Side)>,
-    partial: Vec<(u16, u16, Option<u8>)>,
-    list: Vec<(u16, u16)>,
-}
-
-impl Cell {
-    fn insert(&mut self, item: Item, number: u32) {
-        self.numbers.insert(item, number);
-        match item {
-            Item::Closed(node) => self.closed.push(node),
-            Item::Open(node, missing) => self.open.push((node, missing)),
-            Item::Composite(node, missing, side) => self.composite.push((node, missing, side)),
-            Item::Partial(node, filled, last_left) => self.partial.push((node, filled, last_left)),
-            Item::List(node, at) => self.list.push((node, at)),
-            Item::Unary(..) | Item::Function(..) | Item::Leaf(_) | Item::Raw(_) => {}
+/// Types a program, and checks that a chart can be built for it.
+fn analyze(domain: &Domain, terms: &Terms, program: TermId) -> Result<Analysis, Underivable> {
+    let analysis = domain.analyze(terms, program).map_err(Underivable::Untypeable)?;
+    if analysis.nodes.len() > MAX_NODES {
+        return Err(Underivable::TooLarge);
+    }
+    for node in &analysis.nodes {
+        if let Node::Unlisted { term, .. } = node {
+            return Err(Underivable::UnlistedEntity(*term));
         }
     }
-
-    fn get(&self, item: Item) -> Option<u32> {
-        self.numbers.get(&item).copied()
-    }
+    Ok(analysis)
 }
 
-struct Builder<'a> {
-    domain: &'a Domain,
-    grammar: &'a Grammar,
-    lattice: &'a Lattice,
-    analysis: &'a Analysis,
-    joins: Joins,
-    /// The node and slot that each node fills.
-    parents: Vec<Option<(u16, usize)>>,
-    /// For each position, the nodes that leaves from there may be, with their first end and number.
-    starting: Vec<Vec<(u16, usize, usize)>>,
-    cells: Vec<Cell>,
+/// The log-sum over the derivations of a program, as the inside pass over its [`GoldChart`] gives it, without storing
+/// the chart: only the sums are kept. `None` when there is no derivation.
+///
+/// # Errors
+/// A limit that is reached.
+pub fn log_sum(
+    input: &Input<'_>,
+    terms: &Terms,
+    program: TermId,
+    meter: &Meter,
+) -> Result<Option<f64>, Exhausted> {
+    let Ok(analysis) = analyze(input.domain, terms, program) else { return Ok(None) };
+    let joins = if input.scores.joins.is_empty() { Joins::None } else { Joins::Merges };
+    let builder = Builder::new(input.domain, input.grammar, input.lattice, &analysis, joins);
+    let sums = Sums { scores: input.scores.flat(), values: Vec::new() };
+    let filled = builder.run(sums, meter)?;
+    Ok(filled.and_then(|sums| sums.values.last().copied()).filter(|&sum| sum > f64::NEG_INFINITY))
+}
+
+/// Stores every item with its edges.
+#[derive(Default)]
+struct Stored {
     graph: Hypergraph,
     items: Vec<Item>,
 }
 
-type Made = Vec<(Item, Edge)>;
-
-impl<'a> Builder<'a> {
-    fn new(
-        domain: &'a Domain,
-        grammar: &'a Grammar,
-        lattice: &'a Lattice,
-        analysis: &'a Analysis,
-        joins: Joins,
-    ) -> Self {
-        let cells = vec![Cell::default(); lattice.n_cells()];
-        let mut parents = vec![None; analysis.nodes.len()];
-        for (node, kind) in analysis.nodes.iter().enumerate() {
-            kind.children().enumerate().for_each(|(slot, child)| parents[child] = Some((node as u16, slot)));
-        }
-        let mut starting = vec![Vec::new(); lattice.n_positions()];
-        for (p, leaves) in starting.iter_mut().enumerate() {
-            for (end, leaf) in lattice.leaves_from(p) {
-                let allowed = lattice.leaves()[leaf].constant;
-                let is_it =
-                    |node: &Node| matches!(node, Node::Constant { constant, .. } if *constant == allowed);
-                let nodes = analysis.nodes.iter().enumerate().filter(|(_, node)| is_it(node));
-                leaves.extend(nodes.map(|(node, _)| (node as u16, end, leaf)));
-            }
-        }
-        let (graph, items) = (Hypergraph::default(), Vec::new());
-        Self { domain, grammar, lattice, analysis, joins, parents, starting, cells, graph, items }
+impl Sink for Stored {
+    fn node(&mut self, item: Item) -> u32 {
+        self.items.push(item);
+        self.graph.push_node()
     }
 
-    fn fill(&mut self) {
-        let n = self.lattice.n_positions();
-        for length in 1..=n {
-            for p in 0..=n - length {
-                self.cell(p, p + length);
-            }
-        }
+    fn edge(&mut self, edge: Edge) {
+        self.graph.push_edge(edge);
     }
 
-    fn cell(&mut self, p: usize, q: usize) {
-        let cell = self.lattice.cell(p, q);
-        let mut made: Made = Vec::new();
-        self.leaves(p, q, &mut made);
-        for split in p + 1..q {
-            let pair = Pair {
-                width: q - p,
-                left: &self.cells[self.lattice.cell(p, split)],
-                right: &self.cells[self.lattice.cell(split, q)],
-            };
-            self.merge(&pair, cell, &mut made);
-        }
-        // Items that others of the same cell are made from come first.
-        self.emit(cell, made);
-        let mut made = Vec::new();
-        self.lists_and_values(cell, &mut made);
-        self.emit(cell, made);
-        let mut made = Vec::new();
-        self.finish(cell, &mut made);
-        if q - p <= MAX_OPEN {
-            self.opens(&self.cells[cell], &mut made);
-        }
-        self.emit(cell, made);
-    }
-
-    /// Gives items numbers and their edges heads. Items of equal name come together.
-    fn emit(&mut self, cell: usize, mut made: Made) {
-        made.sort_by_key(|(item, _)| *item);
-        let mut last = None;
-        for (item, edge) in made {
-            if last != Some(item) {
-                let number = self.graph.push_node();
-                self.items.push(item);
-                self.cells[cell].insert(item, number);
-                last = Some(item);
-            }
-            self.graph.push_edge(edge);
-        }
-    }
-
-    fn rule(&self, rule: u32) -> u32 {
-        (self.lattice.leaves().len() * N_USAGES) as u32 + rule
-    }
-
-    /// The score of what is joined in a cell, or of the whole for the number of cells.
-    fn join(&self, cell: usize) -> u32 {
-        self.rule(self.grammar.n_rules() as u32) + cell as u32
-    }
-
-    fn merged(&self, rule: u32, cell: usize) -> [u32; 3] {
-        [self.rule(rule), if self.joins == Joins::None { NONE } else { self.join(cell) }, NONE]
-    }
-
-    fn key(&self, kind: RuleKind, input: TypeId, output: TypeId, side: Side) -> Option<u32> {
-        self.grammar.rule_index.get(&RuleKey { kind, input, output, side }).copied()
-    }
-
-    /// Constant, frame and arguments of a node that is a constant.
-    fn constant(&self, node: u16) -> Option<(ConstantId, FrameId, &'a [usize])> {
-        match &self.analysis.nodes[node as usize] {
-            Node::Constant { constant, frame, args } => Some((*constant, *frame, args)),
-            _ => None,
-        }
-    }
-
-    fn leaves(&self, p: usize, q: usize, made: &mut Made) {
-        let span = self.lattice.span(p, q);
-        for &(node, end, leaf) in self.starting[p].iter().filter(|(_, end, _)| *end <= q) {
-            debug_assert!(end > p);
-            let Some((_, frame, _)) = self.constant(node) else { continue };
-            let mut add = |item: Item, usage: Usage| {
-                let mut edge = Edge::leaf((leaf * N_USAGES + usage.index()) as u32);
-                if self.joins == Joins::Tree && self.lattice.leaves()[leaf].end < span.end {
-                    edge.weights[1] = self.join(self.lattice.cell(p, q));
-                }
-                made.push((item, edge));
-            };
-            match self.grammar.leaf_symbol[frame.index()] {
-                LeafSymbol::Unreachable => {}
-                LeafSymbol::Closed(_) => add(Item::Leaf(node), Usage::Closed),
-                LeafSymbol::Unary(_) => {
-                    Usage::ALL[1..].iter().for_each(|&usage| add(Item::Unary(node, usage), usage))
-                }
-                LeafSymbol::Function(_) => {
-                    add(Item::Function(node, Side::Left), Usage::ApplyLeft);
-                    add(Item::Function(node, Side::Right), Usage::ApplyRight);
-                }
-            }
-        }
-    }
-
-    /// Everything that two neighbouring cells make together. Starts from what is there, not from what could be.
-    fn merge(&self, pair: &Pair<'_>, cell: usize, made: &mut Made) {
-        for side in [Side::Left, Side::Right] {
-            let (functions, arguments) = pair.sides(side);
-            for &argument in &arguments.closed {
-                self.apply(pair, side, argument, cell, made);
-            }
-            for &(node, missing, own) in functions.composite.iter().filter(|(_, _, own)| *own == side) {
-                self.complete(pair, (node, missing, own), cell, made);
-            }
-            if pair.width <= MAX_OPEN {
-                for &(inner, missing) in &arguments.open {
-                    self.compose(pair, side, (inner, missing), cell, made);
-                }
-            }
-        }
-        for &(node, at) in pair.right.list.iter().filter(|(_, at)| *at > 0) {
-            let Node::Gather { accumulator, elements, .. } = &self.analysis.nodes[node as usize] else {
-                continue;
-            };
-            let element = Item::Leaf(elements[at as usize - 1] as u16);
-            if let Some(tails) = pair.words(element, Item::List(node, at)) {
-                let weights = self.merged(self.grammar.gatherings[*accumulator].gather, cell);
-                made.push((Item::List(node, at - 1), Edge { tails, weights }));
-            }
-        }
-    }
-
-    /// Whatever takes a complete argument on `side`.
-    fn apply(&self, pair: &Pair<'_>, side: Side, argument: u16, cell: usize, made: &mut Made) {
-        let Some((node, slot)) = self.parents[argument as usize] else { return };
-        match &self.analysis.nodes[node as usize] {
-            Node::Constant { frame, .. } => match self.grammar.leaf_symbol[frame.index()] {
-                LeafSymbol::Unary(id) => {
-                    let usage = Usage::applied(side);
-                    if let Some(tails) = pair.get(side, Item::Unary(node, usage), Item::Closed(argument)) {
-                        let rule = self.grammar.unaries[id as usize].apply[side as usize];
-                        made.push((Item::Raw(node), Edge { tails, weights: self.merged(rule, cell) }));
-                    }
-                }
-                LeafSymbol::Function(_) => {
-                    self.fill_slot(pair, side, (node, *frame), (slot, argument), cell, made)
-                }
-                LeafSymbol::Closed(_) | LeafSymbol::Unreachable => {}
-            },
-            Node::Gather { accumulator, elements, .. } if slot == elements.len() => {
-                if let Some(tails) = pair.get(side, Item::List(node, 0), Item::Closed(argument)) {
-                    let rule = self.grammar.gatherings[*accumulator].apply[side as usize];
-                    made.push((Item::Raw(node), Edge { tails, weights: self.merged(rule, cell) }));
-                }
-            }
-            Node::Gather { .. } | Node::Unlisted { .. } => {}
-        }
-    }
-
-    /// A function is composed with a subtree that something is missing from.
-    fn compose(
-        &self,
-        pair: &Pair<'_>,
-        side: Side,
-        (inner, missing): (u16, u16),
-        cell: usize,
-        made: &mut Made,
-    ) {
-        let Some((node, _)) = self.parents[inner as usize] else { return };
-        let Some((_, frame, _)) = self.constant(node) else { return };
-        let LeafSymbol::Unary(id) = self.grammar.leaf_symbol[frame.index()] else { return };
-        let (usage, own) = (Usage::composed(side), side.other());
-        if let Some(tails) = pair.get(side, Item::Unary(node, usage), Item::Open(inner, missing)) {
-            let rule = self.grammar.unaries[id as usize].compose[side as usize];
-            // In the paper's tree the three parts of a discontinuous node are joined at once.
-            let weights = match self.joins {
-                Joins::Tree => [self.rule(rule), NONE, NONE],
-                Joins::None | Joins::Merges => self.merged(rule, cell),
-            };
-            made.push((Item::Composite(node, missing, own), Edge { tails, weights }));
-        }
-    }
-
-    /// A composite gets what is missing, on the side of its last function.
-    fn complete(
-        &self,
-        pair: &Pair<'_>,
-        (node, missing, side): (u16, u16, Side),
-        cell: usize,
-        made: &mut Made,
-    ) {
-        let tails = pair.get(side, Item::Composite(node, missing, side), Item::Closed(missing));
-        let (Some(tails), Some((_, frame, _))) = (tails, self.constant(node)) else { return };
-        let rule = self
-            .slot_of(missing)
-            .and_then(|slot| self.key(RuleKind::Finish, slot, self.domain.frame(frame).result, side));
-        if let Some(rule) = rule {
-            made.push((Item::Raw(node), Edge { tails, weights: self.merged(rule, cell) }));
-        }
-    }
-
-    /// The type of the slot that a node fills in the program.
-    fn slot_of(&self, node: u16) -> Option<TypeId> {
-        let (parent, slot) = self.parents[node as usize]?;
-        self.constant(parent).map(|(_, frame, _)| self.domain.frame(frame).slots[slot])
-    }
-
-    /// A function of several slots, bare or with some filled, takes an argument.
-    fn fill_slot(
-        &self,
-        pair: &Pair<'_>,
-        side: Side,
-        (node, frame): (u16, FrameId),
-        (slot, argument): (usize, u16),
-        cell: usize,
-        made: &mut Made,
-    ) {
-        let used = self.domain.frame(frame);
-        let ty = self.analysis.types[argument as usize];
-        let mut step = |from: Item, symbol: PartialSymbol| {
-            let Some(tails) = pair.get(side, from, Item::Closed(argument)) else { return };
-            let first = first_accepting(self.domain, &used.slots, symbol.filled, ty);
-            let is_spurious = side == Side::Right && commutes(self.domain, &used.slots, &symbol, ty, slot);
-            let rule = self.key(RuleKind::Fill(slot as u8), used.slots[slot], used.result, side);
-            let Some(rule) = rule.filter(|_| first == Some(slot) && !is_spurious) else { return };
-            let filled = symbol.filled | 1 << slot;
-            let item = if filled.count_ones() as usize == used.slots.len() {
-                Item::Raw(node)
-            } else {
-                Item::Partial(node, filled, (side == Side::Left).then_some(slot as u8))
-            };
-            made.push((item, Edge { tails, weights: self.merged(rule, cell) }));
-        };
-        step(Item::Function(node, side), PartialSymbol { function: 0, filled: 0, last_left: None });
-        let (functions, _) = pair.sides(side);
-        for &(_, filled, last_left) in functions.partial.iter().filter(|(known, ..)| *known == node) {
-            step(Item::Partial(node, filled, last_left), PartialSymbol { function: 0, filled, last_left });
-        }
-    }
-
-    fn lists_and_values(&self, cell: usize, made: &mut Made) {
-        for (node, kind) in self.analysis.nodes.iter().enumerate() {
-            let node = node as u16;
-            if let Some(leaf) = self.cells[cell].get(Item::Leaf(node)) {
-                made.push((Item::Raw(node), self.one(leaf, NONE)));
-            }
-            if let Node::Gather { elements, .. } = kind {
-                let last = elements.len() as u16 - 1;
-                if let Some(leaf) = self.cells[cell].get(Item::Leaf(elements[last as usize] as u16)) {
-                    made.push((Item::List(node, last), self.one(leaf, NONE)));
-                }
-            }
-        }
-    }
-
-    /// Closed lists, implicit constants, and everything that is open.
-    fn finish(&self, cell: usize, made: &mut Made) {
-        let items = &self.cells[cell];
-        let mut raw: Vec<(u16, Vec<Edge>)> = Vec::new();
-        for (node, kind) in self.analysis.nodes.iter().enumerate() {
-            let node = node as u16;
-            let mut edges: Vec<Edge> =
-                items.get(Item::Raw(node)).map(|known| self.one(known, NONE)).into_iter().collect();
-            if let Node::Gather { accumulator, over: None, .. } = kind {
-                let close = self.grammar.gatherings[*accumulator].close;
-                if let (Some(list), Some(close)) = (items.get(Item::List(node, 0)), close) {
-                    edges.push(self.one(list, self.rule(close)));
-                }
-            }
-            raw.push((node, edges));
-        }
-        for (node, edges) in &raw {
-            made.extend(edges.iter().map(|&edge| (Item::Closed(*node), edge)));
-            let Some((constant, frame, args)) = self.constant(*node) else { continue };
-            if !self.domain.constants()[constant].implicit
-                || args.len() != 1
-                || !self.grammar.options().implicit
-            {
-                continue;
-            }
-            let used = self.domain.frame(frame);
-            let rule = self.key(RuleKind::Implicit(frame), used.slots[0], used.result, Side::Right);
-            if let Some(rule) = rule {
-                for edge in &raw[args[0]].1 {
-                    let free = edge.weights.iter().position(|&weight| weight == NONE).unwrap_or(0);
-                    let mut edge = *edge;
-                    edge.weights[free] = self.rule(rule);
-                    made.push((Item::Closed(*node), edge));
-                }
-            }
-        }
-    }
-
-    fn opens(&self, cell: &Cell, made: &mut Made) {
-        let discontinuity = self.grammar.options().discontinuity;
-        if discontinuity == Discontinuity::None {
-            return;
-        }
-        let mut known: Vec<(Item, u32)> =
-            cell.numbers.iter().map(|(&item, &number)| (item, number)).collect();
-        known.sort_unstable();
-        for (item, number) in known {
-            let open = match item {
-                Item::Unary(node, Usage::Inner) => {
-                    self.constant(node).map(|(_, _, args)| (node, args[0] as u16))
-                }
-                Item::Composite(node, missing, _) if discontinuity == Discontinuity::Open => {
-                    Some((node, missing))
-                }
-                Item::Partial(node, filled, _) if discontinuity == Discontinuity::Open => {
-                    self.constant(node).and_then(|(_, _, args)| {
-                        let mut free = (0..args.len()).filter(|slot| filled >> slot & 1 == 0);
-                        free.next().filter(|_| free.next().is_none()).map(|slot| (node, args[slot] as u16))
-                    })
-                }
-                _ => None,
-            };
-            if let Some((node, missing)) = open {
-                made.push((Item::Open(node, missing), self.one(number, NONE)));
-            }
-        }
-    }
-
-    fn one(&self, tail: u32, weight: u32) -> Edge {
-        Edge { tails: [tail, NONE], weights: [weight, NONE, NONE] }
-    }
-
-    /// Adds the root and keeps what it can reach; `None` when it can reach nothing.
-    fn root(mut self) -> Option<(Hypergraph, Vec<Item>)> {
-        let n = self.lattice.n_positions();
-        let (_, rule) = *self.grammar.roots.iter().find(|(ty, _)| *ty == self.analysis.types[0])?;
-        let weight = self.rule(rule);
-        let tops: Vec<(usize, u32)> = (0..n)
-            .filter_map(|p| Some((p, self.cells[self.lattice.cell(p, n)].get(Item::Closed(0))?)))
-            .collect();
-        if tops.is_empty() {
-            return None;
-        }
-        self.graph.push_node();
-        self.items.push(Item::Closed(0));
-        for (p, top) in tops {
-            let mut edge = self.one(top, weight);
-            if self.joins == Joins::Tree && self.lattice.span(p, n).start > 0 {
-                edge.weights[1] = self.join(self.lattice.n_cells());
-            }
-            self.graph.push_edge(edge);
-        }
-        let (graph, nodes) = self.graph.reachable();
-        let items = nodes.iter().map(|&node| self.items[node as usize]).collect();
-        Some((graph, items))
+    fn bytes(&self) -> usize {
+        self.graph.bytes() + self.items.len() * size_of::<Item>()
     }
 }
 
-/// Two neighbouring cells.
-struct Pair<'a> {
-    /// Positions of both together.
-    width: usize,
-    left: &'a Cell,
-    right: &'a Cell,
+/// Keeps the inside value of every item.
+struct Sums {
+    scores: Vec<f64>,
+    values: Vec<f64>,
 }
 
-impl Pair<'_> {
-    /// The cell of the function and that of its argument, which is on `side`.
-    fn sides(&self, side: Side) -> (&Cell, &Cell) {
-        match side {
-            Side::Right => (self.left, self.right),
-            Side::Left => (self.right, self.left),
+impl Sink for Sums {
+    fn node(&mut self, _: Item) -> u32 {
+        self.values.push(LogSum::ZERO);
+        (self.values.len() - 1) as u32
+    }
+
+    fn edge(&mut self, edge: Edge) {
+        let value = edge.value::<LogSum>(&self.values, &self.scores);
+        if let Some(sum) = self.values.last_mut() {
+            *sum = LogSum::plus(*sum, value);
         }
     }
 
-    /// A function and its argument on `side`, as tails in the order of the words.
-    fn get(&self, side: Side, function: Item, argument: Item) -> Option<[u32; 2]> {
-        match side {
-            Side::Right => self.words(function, argument),
-            Side::Left => self.words(argument, function),
-        }
-    }
-
-    fn words(&self, left: Item, right: Item) -> Option<[u32; 2]> {
-        Some([self.left.get(left)?, self.right.get(right)?])
+    fn bytes(&self) -> usize {
+        (self.scores.len() + self.values.len()) * size_of::<f64>()
     }
 }

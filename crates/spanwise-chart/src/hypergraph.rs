@@ -25,6 +25,19 @@ impl Edge {
     pub const fn leaf(weight: u32) -> Self {
         Self { tails: [NONE; 2], weights: [weight, NONE, NONE] }
     }
+
+    /// The value of all derivations through the edge, from the values of its tails and the scores.
+    #[inline]
+    pub(crate) fn value<S: Semiring>(&self, values: &[S::Value], scores: &[S::Value]) -> S::Value {
+        let mut product = S::ONE;
+        for &weight in self.weights.iter().take_while(|&&weight| weight != NONE) {
+            product = S::times(product, scores[weight as usize]);
+        }
+        for &tail in self.tails.iter().take_while(|&&tail| tail != NONE) {
+            product = S::times(product, values[tail as usize]);
+        }
+        product
+    }
 }
 
 /// The graph. The last node is the root.
@@ -60,6 +73,11 @@ impl Hypergraph {
         self.starts.len()
     }
 
+    /// The bytes of the graph, with the values that a pass over it needs.
+    pub(crate) fn bytes(&self) -> usize {
+        self.n_nodes() * (size_of::<u32>() + 2 * size_of::<f64>()) + self.edges.len() * size_of::<Edge>()
+    }
+
     /// Starts the next node; the edges pushed from now on have it as head. Returns its number.
     pub fn push_node(&mut self) -> u32 {
         self.starts.push(self.edges.len() as u32);
@@ -90,23 +108,11 @@ impl Hypergraph {
         for node in 0..self.n_nodes() {
             let mut sum = S::ZERO;
             for edge in &self.edges[self.range(node)] {
-                sum = S::plus(sum, Self::value::<S>(edge, &values, scores));
+                sum = S::plus(sum, edge.value::<S>(&values, scores));
             }
             values.push(sum);
         }
         values
-    }
-
-    #[inline]
-    fn value<S: Semiring>(edge: &Edge, values: &[S::Value], scores: &[S::Value]) -> S::Value {
-        let mut product = S::ONE;
-        for &weight in edge.weights.iter().take_while(|&&weight| weight != NONE) {
-            product = S::times(product, scores[weight as usize]);
-        }
-        for &tail in edge.tails.iter().take_while(|&&tail| tail != NONE) {
-            product = S::times(product, values[tail as usize]);
-        }
-        product
     }
 
     /// The same graph without the nodes that the root cannot reach, and the old numbers of the nodes that stay.
@@ -125,7 +131,7 @@ impl Hypergraph {
         if *inside.last()? == f32::NEG_INFINITY {
             return None;
         }
-        let is_best = |node: usize, edge: &Edge| Self::value::<Max>(edge, &inside, scores) == inside[node];
+        let is_best = |node: usize, edge: &Edge| edge.value::<Max>(&inside, scores) == inside[node];
         Some(self.filtered(is_best))
     }
 
@@ -176,7 +182,7 @@ impl Hypergraph {
                 continue;
             }
             for edge in &self.edges[self.range(node)] {
-                let share = usage[node] * (Self::value::<LogSum>(edge, &inside, scores) - inside[node]).exp();
+                let share = usage[node] * (edge.value::<LogSum>(&inside, scores) - inside[node]).exp();
                 for &weight in edge.weights.iter().take_while(|&&weight| weight != NONE) {
                     expected[weight as usize] += share;
                 }
@@ -202,9 +208,8 @@ impl Hypergraph {
         let mut todo = vec![(inside.len() - 1) as u32];
         while let Some(node) = todo.pop() {
             let edges = self.edges(node).iter();
-            let best = edges
-                .copied()
-                .find(|edge| Self::value::<Max>(edge, &inside, scores) == inside[node as usize]);
+            let best =
+                edges.copied().find(|edge| edge.value::<Max>(&inside, scores) == inside[node as usize]);
             let edge = best.expect("the value of a node is that of one of its edges");
             todo.extend(edge.tails.iter().rev().copied().filter(|&tail| tail != NONE));
             chosen.push((node, edge));

@@ -3,6 +3,7 @@
 //! Only what a next derivation needs is looked at: for `k` derivations of a chart that is already filled, a
 //! few edges per node on their paths.
 
+use crate::budget::Meter;
 use crate::derivation::{BestChart, Derivation, assemble};
 use crate::edges::Node;
 use crate::hypergraph::{Edge, NONE};
@@ -10,6 +11,9 @@ use hashbrown::{HashMap, HashSet};
 use spanwise_lang::{TermId, Terms};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
+
+/// Work for one node of a derivation.
+const NODE_WORK: u64 = 1_000;
 
 /// Positions beyond which only the best derivation is given: the search descends along a derivation.
 const MAX_POSITIONS: usize = 200;
@@ -65,10 +69,18 @@ impl<'b> BestChart<'b> {
 
     /// Up to `k` different programs, each with its best derivation, best first. Looks at no more than
     /// `max_derivations`: many of them may have the same program on other words.
-    pub fn programs(&self, terms: &mut Terms, k: usize, max_derivations: usize) -> Vec<(TermId, Derivation)> {
+    ///
+    /// Stops early where the meter's budget is exhausted.
+    pub fn programs(
+        &self,
+        terms: &mut Terms,
+        k: usize,
+        max_derivations: usize,
+        meter: &Meter,
+    ) -> Vec<(TermId, Derivation)> {
         let mut found: Vec<(TermId, Derivation)> = Vec::new();
         for derivation in self.derivations().take(max_derivations) {
-            if found.len() == k {
+            if found.len() == k || meter.spend(derivation.nodes.len() as u64 * NODE_WORK).is_err() {
                 break;
             }
             let Some((program, _)) = self.tree(terms, &derivation) else { continue };

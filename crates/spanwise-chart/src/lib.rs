@@ -8,6 +8,7 @@
 //! | [`outside`], [`spans`] | log-partition and marginals by inside-outside; posteriors of spans |
 //! | [`gold`], [`hypergraph`] | all derivations of one program as a hypergraph, with the same algorithms on it |
 //! | [`objective`] | training losses and their gradients |
+//! | [`budget`] | limits on work, memory and time of the charts of one utterance |
 //! | [`paper`] | Algorithm 1 of Herzig & Berant (2021): CKY with a beam |
 //!
 //! Scores and gradients are plain arrays. No module depends on a tensor library, a data set or the name of a predicate.
@@ -57,7 +58,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod budget;
 pub mod candidates;
+mod cost;
 pub mod derivable;
 pub mod derivation;
 mod edges;
@@ -86,5 +89,5 @@ pub use tree::{Category, SpanTree, TreeNode};
 pub fn count_derivations(input: &typed::Input<'_>) -> f64 {
     let rules = typed::RuleValues::<semiring::Count>::new(input.grammar, input.scores.rules);
     let scales = vec![0.0; input.lattice.n_positions()];
-    typed::TypedChart::<semiring::Count>::fill(input, &rules, scales).root()
+    typed::TypedChart::<semiring::Count>::filled(input, &rules, scales).root()
 }

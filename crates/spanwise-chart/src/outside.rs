@@ -5,14 +5,19 @@
 //! outside pass mirrors the inside loops of [`super::typed`]. Should the scores span a range that even this
 //! cannot hold, the chart is written out as a graph and summed in log space.
 
+use crate::budget::{Exhausted, Meter};
+use crate::cost::{INSIDE_WORK, OUTSIDE_WORK};
 use crate::edges::Edges;
 use crate::grammar::{Discontinuity, Fill, FillResult, N_USAGES, Side, Usage};
 use crate::lattice::Gradient;
-use crate::layout::{Layout, MAX_OPEN, Storage, unary_slot};
-use crate::semiring::{Semiring, Sum, give_array, take_array};
-use crate::typed::{Input, Occupied, RuleValues, TypedChart};
+use crate::layout::{MAX_OPEN, Storage, unary_slot};
+use crate::semiring::{LogSum, Semiring, Sum, give_array, take_array};
+use crate::typed::{Input, Occupied, RuleValues, TypedChart, chart_bytes};
 use spanwise_core::Idx;
 use spanwise_lang::TypeId;
+
+/// How much slower a chart in log space is.
+const LOG_WORK: u64 = 20;
 
 /// Whether a sum in linear space lost nothing that matters.
 ///
@@ -30,27 +35,72 @@ fn is_safe(root: f64, input: &Input<'_>) -> bool {
     root.is_finite() && root > 0.0 && root.ln() > SMALLEST + gain + NEGLIGIBLE
 }
 
+/// The inside chart of an input: the log-partition over all derivations, and marginals.
+#[derive(Debug)]
+pub struct InsideChart<'a> {
+    input: Input<'a>,
+    rules: &'a RuleValues<Sum>,
+    /// `None` where linear space is too small.
+    chart: Option<TypedChart<Sum>>,
+    log_z: Option<f64>,
+}
+
+impl<'a> InsideChart<'a> {
+    /// Sums over all derivations.
+    ///
+    /// # Errors
+    /// A limit that is reached.
+    pub fn new(input: Input<'a>, rules: &'a RuleValues<Sum>, meter: &Meter) -> Result<Self, Exhausted> {
+        // Outside values take as much as inside values.
+        meter.fits(2 * chart_bytes::<Sum>(&input))?;
+        meter.spend(INSIDE_WORK * input.grammar.chart_work(input.lattice.n_positions()))?;
+        let chart = TypedChart::<Sum>::fill(&input, rules, scales(&input), meter)?;
+        if is_safe(chart.root, &input) {
+            let log_z = chart.root.ln() + chart.scales.iter().sum::<f64>();
+            return Ok(Self { input, rules, chart: Some(chart), log_z: Some(log_z) });
+        }
+        drop(chart);
+        let log_z = log_space_partition(&input, meter)?;
+        Ok(Self { input, rules, chart: None, log_z })
+    }
+
+    /// The log-partition; `None` when there is no derivation.
+    #[must_use]
+    pub fn log_partition(&self) -> Option<f64> {
+        self.log_z
+    }
+
+    /// The expected number of times each score counts, which is the gradient of the log-partition. `None` when there is
+    /// no derivation.
+    ///
+    /// # Errors
+    /// A limit that is reached.
+    pub fn marginals(&self, meter: &Meter) -> Result<Option<Gradient>, Exhausted> {
+        let Some(chart) = &self.chart else {
+            return match self.log_z {
+                None => Ok(None),
+                Some(_) => log_space_marginals(&self.input, meter),
+            };
+        };
+        meter.spend(OUTSIDE_WORK * self.input.grammar.chart_work(self.input.lattice.n_positions()))?;
+        Outside::run(&self.input, self.rules, chart, meter).map(Some)
+    }
+}
+
 /// The log-partition over all derivations and the expected number of times each score counts, which is its
 /// gradient. `None` when there is no derivation.
 #[must_use]
 pub fn marginals(input: &Input<'_>, rules: &RuleValues<Sum>) -> Option<(f64, Gradient)> {
-    let chart = TypedChart::<Sum>::fill(input, rules, scales(input));
-    if is_safe(chart.root, input) {
-        let log_z = chart.root.ln() + chart.scales.iter().sum::<f64>();
-        return Some((log_z, Outside::run(input, rules, &chart)));
-    }
-    let (log_z, flat) = log_space(input, &chart.layout)?;
-    Some((log_z, unflatten(input, &flat)))
+    let meter = Meter::unlimited();
+    let chart = InsideChart::new(*input, rules, &meter).ok()?;
+    let log_z = chart.log_partition()?;
+    Some((log_z, chart.marginals(&meter).ok()??))
 }
 
 /// The log-partition alone.
 #[must_use]
 pub fn log_partition(input: &Input<'_>, rules: &RuleValues<Sum>) -> Option<f64> {
-    let chart = TypedChart::<Sum>::fill(input, rules, scales(input));
-    if is_safe(chart.root, input) {
-        return Some(chart.root.ln() + chart.scales.iter().sum::<f64>());
-    }
-    log_space(input, &chart.layout).map(|(log_z, _)| log_z)
+    InsideChart::new(*input, rules, &Meter::unlimited()).ok()?.log_partition()
 }
 
 /// For each position the best score of a leaf that starts there.
@@ -67,8 +117,18 @@ pub(crate) fn scales(input: &Input<'_>) -> Vec<f64> {
     (0..n).map(best).collect()
 }
 
-/// The same on the chart written out as a hypergraph, in log space.
-fn log_space(input: &Input<'_>, layout: &Layout) -> Option<(f64, Vec<f64>)> {
+/// The log-partition by the same chart in log space. It is slower than linear space and holds any range of scores.
+fn log_space_partition(input: &Input<'_>, meter: &Meter) -> Result<Option<f64>, Exhausted> {
+    meter.spend(LOG_WORK * input.grammar.chart_work(input.lattice.n_positions()))?;
+    let rules = RuleValues::<LogSum>::new(input.grammar, input.scores.rules);
+    let scales = vec![0.0; input.lattice.n_positions()];
+    let chart = TypedChart::<LogSum>::fill(input, &rules, scales, meter)?;
+    Ok(Some(chart.root).filter(|&log_z| log_z > f64::NEG_INFINITY))
+}
+
+/// Marginals by the chart written out as a hypergraph, in log space.
+fn log_space_marginals(input: &Input<'_>, meter: &Meter) -> Result<Option<Gradient>, Exhausted> {
+    let layout = &input.grammar.layout;
     let edges = Edges {
         domain: input.domain,
         grammar: input.grammar,
@@ -77,7 +137,8 @@ fn log_space(input: &Input<'_>, layout: &Layout) -> Option<(f64, Vec<f64>)> {
         storage: Storage::new(layout, input.lattice),
         has_joins: !input.scores.joins.is_empty(),
     };
-    edges.graph().0.marginals(&input.scores.flat())
+    let (graph, _) = edges.graph(meter)?;
+    Ok(graph.marginals(&input.scores.flat()).map(|(_, flat)| unflatten(input, &flat)))
 }
 
 /// Expected counts of the flat array of scores, in the shape of scores.
@@ -107,7 +168,12 @@ struct Part<'a> {
 }
 
 impl<'a> Outside<'a> {
-    fn run(input: &'a Input<'a>, rules: &'a RuleValues<Sum>, chart: &'a TypedChart<Sum>) -> Gradient {
+    fn run(
+        input: &'a Input<'a>,
+        rules: &'a RuleValues<Sum>,
+        chart: &'a TypedChart<Sum>,
+        meter: &Meter,
+    ) -> Result<Gradient, Exhausted> {
         let mut pass = Self {
             input,
             rules,
@@ -122,12 +188,17 @@ impl<'a> Outside<'a> {
         let n = input.lattice.n_positions();
         for length in (1..=n).rev() {
             for p in 0..=n - length {
+                meter.look()?;
                 pass.cell(&mut slopes, p, p + length);
             }
         }
         give_array::<Sum>(slopes);
         let narrow = |values: Vec<f64>| values.into_iter().map(|value| value as f32).collect();
-        Gradient { leaves: narrow(pass.leaves), rules: narrow(pass.rule_counts), joins: narrow(pass.joins) }
+        Ok(Gradient {
+            leaves: narrow(pass.leaves),
+            rules: narrow(pass.rule_counts),
+            joins: narrow(pass.joins),
+        })
     }
 
     fn roots(&mut self, slopes: &mut [f64]) {
@@ -511,14 +582,15 @@ mod tests {
             let scores = Scores { leaves: &leaves, rules: &rules, joins: &joins };
             let input = Input::new(&domain, &grammar, &lattice, scores).unwrap();
             let (log_z, fast) = marginals(&input, &RuleValues::new(&grammar, &rules)).unwrap();
-            let (log_space_z, flat) = log_space(&input, &grammar.layout).unwrap();
+            let meter = Meter::unlimited();
+            let log_space_z = log_space_partition(&input, &meter).unwrap().unwrap();
             assert!(
                 (log_z - log_space_z).abs() < 1e-6 * log_space_z.abs().max(1.0),
                 "{name}: {log_z} {log_space_z}"
             );
-            let slow = unflatten(&input, &flat);
+            let slow = log_space_marginals(&input, &meter).unwrap().unwrap();
             for (fast, slow) in
-                [(&fast.leaves, &slow.leaves), (&fast.rules, &slow.rules), (&fast.joins, &slow.joins)]
+                [(&fast.leaves, slow.leaves), (&fast.rules, slow.rules), (&fast.joins, slow.joins)]
             {
                 let worst = fast.iter().zip(slow).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
                 assert!(worst < 1e-4, "{name}: {worst}");

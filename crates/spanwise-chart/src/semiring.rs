@@ -44,8 +44,8 @@ thread_local! {
 }
 
 /// Most arrays that a thread keeps, and most values in one of them.
-const MAX_SPARES: usize = 4;
-const MAX_SPARE_VALUES: usize = 16 << 20;
+const MAX_SPARES: usize = 2;
+const MAX_SPARE_VALUES: usize = 2 << 20;
 
 /// An array of at least `n` values, whatever they are.
 pub(crate) fn take_array<S: Semiring>(n: usize) -> Vec<S::Value> {

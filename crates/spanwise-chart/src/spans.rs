@@ -3,10 +3,7 @@
 //! They are marginals: in a derivation, parts join in a cell at most once.
 
 use crate::grammar::N_USAGES;
-use crate::lattice::Scores;
-use crate::outside::marginals;
-use crate::semiring::Sum;
-use crate::typed::{Input, RuleValues};
+use crate::lattice::{Gradient, Lattice};
 use spanwise_core::Span;
 use spanwise_lang::ConstantId;
 
@@ -21,16 +18,12 @@ pub struct SpanPosterior {
     pub probability: f64,
 }
 
-/// All spans that are at least as probable as `least`: constants first, in the order of the leaves, then joins, short
-/// ones first. Empty when there is no derivation. Cost: as marginals.
+/// The posteriors of spans, from the expected counts of leaves and joins in `expected`: those that are at least as
+/// probable as `least`. Constants come first, in the order of the leaves, then joins, short ones first.
+///
+/// Joins are counted only where the chart has a score for each of them; zeros will do.
 #[must_use]
-pub fn span_posteriors(input: &Input<'_>, rules: &RuleValues<Sum>, least: f64) -> Vec<SpanPosterior> {
-    let lattice = input.lattice;
-    // Without scores of their own, cells are not counted: zeros change nothing and are.
-    let zeros = if input.scores.joins.is_empty() { vec![0.0; lattice.n_cells()] } else { Vec::new() };
-    let joins = if zeros.is_empty() { input.scores.joins } else { &zeros };
-    let input = Input { scores: Scores { joins, ..input.scores }, ..*input };
-    let Some((_, expected)) = marginals(&input, rules) else { return Vec::new() };
+pub fn span_posteriors(lattice: &Lattice, expected: &Gradient, least: f64) -> Vec<SpanPosterior> {
     let share = |count: f64| count.clamp(0.0, 1.0);
     let leaves = lattice.leaves().iter().zip(expected.leaves.chunks_exact(N_USAGES));
     let constants = leaves.map(|(leaf, usages)| SpanPosterior {

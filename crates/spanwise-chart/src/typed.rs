@@ -4,6 +4,7 @@
 //! open composites and neither hash nor allocate. Cost: for `m` positions, `m^3 / 6` splits, each linear in the
 //! number of rules, with one row operation for every function that could be composed.
 
+use crate::budget::{Exhausted, Meter};
 use crate::grammar::{Fill, FillResult, Grammar, LANES, N_USAGES, Side, Usage};
 use crate::lattice::{ChartError, Lattice, Scores};
 use crate::layout::{Layout, MAX_OPEN, Storage, unary_slot};
@@ -91,11 +92,35 @@ impl<'a> Input<'a> {
         scores.check(grammar, lattice)?;
         Ok(Self { domain, grammar, lattice, scores })
     }
+
+    /// The same with these scores of joins, one per cell.
+    #[must_use]
+    pub fn with_joins(self, joins: &'a [f32]) -> Self {
+        debug_assert_eq!(joins.len(), self.lattice.n_cells());
+        Self { scores: Scores { joins, ..self.scores }, ..self }
+    }
+
+    /// The leaves.
+    #[must_use]
+    pub fn lattice(&self) -> &'a Lattice {
+        self.lattice
+    }
 }
 
 impl<S: Semiring> TypedChart<S> {
     /// Fills a chart. `scales` is zero for semirings that need no scaling.
-    pub(crate) fn fill(input: &Input<'_>, rules: &RuleValues<S>, scales: Vec<f64>) -> Self {
+    pub(crate) fn filled(input: &Input<'_>, rules: &RuleValues<S>, scales: Vec<f64>) -> Self {
+        Self::fill(input, rules, scales, &Meter::unlimited())
+            .unwrap_or_else(|_| unreachable!("there is no limit"))
+    }
+
+    /// Fills a chart within a budget. Its size is checked before, time once per cell.
+    pub(crate) fn fill(
+        input: &Input<'_>,
+        rules: &RuleValues<S>,
+        scales: Vec<f64>,
+        meter: &Meter,
+    ) -> Result<Self, Exhausted> {
         let layout = input.grammar.layout.clone();
         let n = input.lattice.n_positions();
         let storage = Storage::new(&layout, input.lattice);
@@ -109,11 +134,12 @@ impl<S: Semiring> TypedChart<S> {
         };
         for length in 1..=n {
             for p in 0..=n - length {
+                meter.look()?;
                 chart.cell(input, rules, p, p + length);
             }
         }
         chart.root = chart.sum_roots(input, rules);
-        chart
+        Ok(chart)
     }
 
     /// The value of all complete programs.
@@ -195,6 +221,12 @@ impl<S: Semiring> TypedChart<S> {
         }
         sum
     }
+}
+
+/// The bytes of a chart's values.
+pub(crate) fn chart_bytes<S: Semiring>(input: &Input<'_>) -> usize {
+    let storage = Storage::new(&input.grammar.layout, input.lattice);
+    storage.start(input.lattice.n_cells()).saturating_mul(size_of::<S::Value>())
 }
 
 impl<S: Semiring> Drop for TypedChart<S> {

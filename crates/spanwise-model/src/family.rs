@@ -6,6 +6,7 @@ use crate::outcome::{Details, Parse};
 use crate::span_model::SpanModel;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use spanwise_chart::budget::Budget;
 use spanwise_chart::gold_tree::GoldTree;
 use spanwise_chart::spans::SpanPosterior;
 use spanwise_core::{Span, Utterance};
@@ -109,6 +110,17 @@ impl StepTime {
     }
 }
 
+/// An utterance to parse, what is wanted, and what it may cost.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The utterance.
+    pub utterance: Utterance,
+    /// What is computed besides the best program.
+    pub details: Details,
+    /// What it may cost.
+    pub budget: Budget,
+}
+
 /// What a family returns for one utterance, before calibration.
 #[derive(Debug)]
 pub struct Parsed {
@@ -144,7 +156,11 @@ pub trait Family: fmt::Debug + Send + Sync {
     /// Parses utterances; one result for each, in their order. Nothing of one utterance influences another.
     ///
     /// `with_vectors` asks for [`Parsed::word_vectors`], from the same pass through the network.
-    fn parse_batch(&self, utterances: Vec<Utterance>, details: Details, with_vectors: bool) -> Vec<Parsed>;
+    fn parse_batch(&self, requests: Vec<Request>, with_vectors: bool) -> Vec<Parsed>;
+
+    /// The work to parse an utterance, as far as it is known before, in the units of a [`Budget`]. Zero for an utterance
+    /// that is refused at once. Cost: making its lattice.
+    fn work(&self, request: &Request) -> u64;
 
     /// The encoder's vector of every word of each sequence.
     fn word_vectors(&self, batch: &[&Pieces]) -> Vec<Vec<f32>>;

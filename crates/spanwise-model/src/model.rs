@@ -2,8 +2,9 @@
 
 use crate::confidence::Confidence;
 use crate::directory::{ExecutorFiles, FORMAT_VERSION, executor_files};
-use crate::family::{Family, Parsed};
+use crate::family::{Family, Parsed, Request};
 use crate::outcome::{Details, Outcome, Parse};
+use spanwise_chart::budget::Budget;
 use spanwise_core::Utterance;
 use spanwise_lang::Domain;
 use spanwise_lang::lexicon::Source;
@@ -59,8 +60,16 @@ impl Model {
     /// A batch is padded to its longest utterance, so utterances of similar length should share one.
     #[must_use]
     pub fn parse_batch(&self, utterances: Vec<Utterance>, details: Details) -> Vec<Outcome> {
+        let request = |utterance| Request { utterance, details, budget: Budget::default() };
+        self.parse_requests(utterances.into_iter().map(request).collect())
+    }
+
+    /// The same, with details and a budget for each utterance. One that would exceed its budget has no program, and the
+    /// reason says so.
+    #[must_use]
+    pub fn parse_requests(&self, requests: Vec<Request>) -> Vec<Outcome> {
         let with_vectors = self.confidence.novelty.is_some();
-        let parsed = self.family.parse_batch(utterances, details, with_vectors);
+        let parsed = self.family.parse_batch(requests, with_vectors);
         parsed.into_iter().map(|parsed| self.calibrate(parsed)).collect()
     }
 

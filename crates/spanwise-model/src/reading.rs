@@ -1,15 +1,17 @@
 //! Readings: what the parser finds for an utterance, written out as plain data and evaluated.
 
+use crate::family::Request;
 use crate::outcome::{Alternative, Details, Outcome, Parse, Provenance};
 use crate::parser::Parser;
 use serde_json::Value;
+use spanwise_chart::budget::Budget;
 use spanwise_chart::spans::SpanPosterior;
 use spanwise_chart::tree::{Category, SpanTree, TreeNode};
 use spanwise_core::Utterance;
 use spanwise_domains::exec::Denotation;
 use spanwise_lang::{Domain, TermId, Terms, pretty};
 use spanwise_reading::{self as reading, Answer, ChartSpan, Guess, NodeKind, Reading, Token, Tree};
-use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// Characters of a line of a program that is broken into lines.
 const PROGRAM_COLUMNS: usize = 72;
@@ -23,7 +25,7 @@ const PROGRAM_COLUMNS: usize = 72;
 /// assert_eq!(question.utterance.len(), 4);
 /// assert_eq!(question.abstain_below, None);
 /// ```
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub struct Question<'a> {
     /// The utterance.
     pub utterance: Utterance,
@@ -36,6 +38,8 @@ pub struct Question<'a> {
     pub abstain_below: Option<f64>,
     /// Whether to report the posterior probabilities of all spans of the chart.
     pub chart: bool,
+    /// What it may cost. A question that would cost more has a reading without a program.
+    pub budget: Budget,
 }
 
 impl Question<'_> {
@@ -48,7 +52,13 @@ impl Question<'_> {
             alternatives: 0,
             abstain_below: None,
             chart: false,
+            budget: Budget::interactive(),
         }
+    }
+
+    fn request(&self) -> Request {
+        let details = Details { alternatives: self.alternatives, provenance: true, chart: self.chart };
+        Request { utterance: self.utterance.clone(), details, budget: self.budget.clone() }
     }
 }
 
@@ -74,19 +84,15 @@ impl Parser {
     /// order of the questions; no question influences the reading of another.
     #[must_use]
     pub fn read_batch(&self, questions: &[Question<'_>]) -> Vec<Reading> {
-        let mut readings = vec![Reading::default(); questions.len()];
-        let mut groups: BTreeMap<(usize, bool), Vec<usize>> = BTreeMap::new();
-        for (at, question) in questions.iter().enumerate() {
-            groups.entry((question.alternatives, question.chart)).or_default().push(at);
-        }
-        for ((alternatives, chart), group) in groups {
-            let utterances = group.iter().map(|&at| questions[at].utterance.clone()).collect();
-            let outcomes = self.parse_batch(utterances, Details { alternatives, provenance: true, chart });
-            for (at, outcome) in group.into_iter().zip(outcomes) {
-                readings[at] = self.written(&questions[at], &outcome);
-            }
-        }
-        readings
+        let outcomes = self.model().parse_requests(questions.iter().map(Question::request).collect());
+        questions.iter().zip(outcomes).map(|(question, outcome)| self.written(question, &outcome)).collect()
+    }
+
+    /// About how long it takes to parse an utterance on one core, without running the network. Cost: making its lattice,
+    /// some microseconds a word.
+    #[must_use]
+    pub fn estimated_time(&self, question: &Question<'_>) -> Duration {
+        Duration::from_nanos(self.model().family.work(&question.request()))
     }
 
     fn written(&self, question: &Question<'_>, outcome: &Outcome) -> Reading {

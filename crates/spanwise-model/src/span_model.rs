@@ -13,13 +13,14 @@ pub use tables::{SpanGradient, Tables};
 use crate::directory::ModelError;
 use crate::families::Settings;
 use crate::family::{
-    Blueprint, BuildError, EncoderSource, Family, Objective, Pair, Parsed, Shard, ShardGradients, StepTime,
-    Stored, Task,
+    Blueprint, BuildError, EncoderSource, Family, Objective, Pair, Parsed, Request, Shard, ShardGradients,
+    StepTime, Stored, Task,
 };
 use crate::labels::Labels;
 use crate::outcome::{Details, Parse};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use spanwise_chart::budget::{Exhausted, Meter};
 use spanwise_chart::candidates::Candidates;
 use spanwise_chart::gold_tree::GoldTree;
 use spanwise_chart::grammar::{Grammar, N_USAGES, Options};
@@ -295,12 +296,17 @@ pub(crate) trait SpanFamily: fmt::Debug + Send + Sync {
     }
 
     /// The best program, and posteriors of spans if they are requested.
-    fn decode(
-        &self,
-        input: &Self::Input,
-        logits: &[f32],
-        details: Details,
-    ) -> (Result<Box<Parse>, String>, Vec<SpanPosterior>);
+    fn decode(&self, input: &Self::Input, logits: &[f32], details: Details, meter: &Meter) -> Decoded;
+
+    /// The bytes that scoring an utterance of so many words takes.
+    fn bytes(&self, _n_words: usize) -> usize {
+        0
+    }
+
+    /// The work to decode an input, as far as it is known before; see [`Family::work`].
+    fn work(&self, _input: &Self::Input) -> u64 {
+        0
+    }
 
     /// Loss and gradient of one pair; `None` when nothing can be learned from it. `terms` holds the gold programs.
     fn loss(
@@ -328,8 +334,12 @@ impl<F: SpanFamily> Family for F {
         Some(self.model())
     }
 
-    fn parse_batch(&self, utterances: Vec<Utterance>, details: Details, with_vectors: bool) -> Vec<Parsed> {
-        parse_batch(self, utterances, details, with_vectors)
+    fn parse_batch(&self, requests: Vec<Request>, with_vectors: bool) -> Vec<Parsed> {
+        parse_batch(self, requests, with_vectors)
+    }
+
+    fn work(&self, request: &Request) -> u64 {
+        prepare_checked(self, request).map_or(0, |input| SpanFamily::work(self, &input))
     }
 
     fn word_vectors(&self, batch: &[&Pieces]) -> Vec<Vec<f32>> {
@@ -373,21 +383,79 @@ pub(crate) struct LossTarget<'a> {
     pub(crate) terms: &'a Terms,
 }
 
-/// Parses utterances: prepare, score all of them in one pass of the network, decode each.
+/// What decoding one utterance gives.
+pub(crate) struct Decoded {
+    /// The best program, or why there is none.
+    pub(crate) parse: Result<Box<Parse>, String>,
+    /// Posteriors of spans, if they were requested.
+    pub(crate) spans: Vec<SpanPosterior>,
+}
+
+impl Decoded {
+    pub(crate) fn nothing(reason: String) -> Self {
+        Self { parse: Err(reason), spans: Vec::new() }
+    }
+}
+
+/// Why an utterance has no parse: its charts exceed the budget.
+pub(crate) fn exhausted(prepared: &Prepared, limit: Exhausted) -> String {
+    let (words, readings) = (prepared.utterance.len(), prepared.lattice.leaves().len());
+    match limit {
+        Exhausted::Deadline | Exhausted::Cancelled => format!("the work was given up: it reached {limit}"),
+        Exhausted::Work | Exhausted::Memory | Exhausted::Time => format!(
+            "the utterance is too long and too ambiguous: {words} words have {readings} readings, and to combine \
+             them reached {limit}; ask a shorter question"
+        ),
+    }
+}
+
+/// Most word-pieces of a batch that goes through the network at once, with padding.
+const MAX_BATCH_PIECES: usize = 1 << 13;
+
+/// Parses utterances: prepare, score as many of them at once as memory allows, decode each.
 pub(crate) fn parse_batch<F: SpanFamily>(
     family: &F,
-    utterances: Vec<Utterance>,
-    details: Details,
+    requests: Vec<Request>,
     with_vectors: bool,
 ) -> Vec<Parsed> {
-    let prepared: Vec<(Utterance, Result<F::Input, String>)> = utterances
-        .into_iter()
-        .map(|utterance| (utterance.clone(), prepare_checked(family, utterance)))
-        .collect();
-    let items: Vec<Item<'_>> = prepared
+    let mut parsed = Vec::with_capacity(requests.len());
+    let (mut batch, mut longest): (Vec<(Request, F::Input)>, usize) = (Vec::new(), 0);
+    let mut order = Vec::with_capacity(requests.len());
+    for (at, request) in requests.into_iter().enumerate() {
+        match prepare_checked(family, &request) {
+            Err(reason) => {
+                let Request { utterance, .. } = request;
+                let nothing =
+                    Parsed { utterance, parse: Err(reason), word_vectors: Vec::new(), spans: Vec::new() };
+                parsed.push((at, nothing));
+            }
+            Ok(input) => {
+                let n = F::parts(&input).0.ids.len();
+                if longest.max(n) * (batch.len() + 1) > MAX_BATCH_PIECES && !batch.is_empty() {
+                    let done = score_and_decode(family, std::mem::take(&mut batch), with_vectors);
+                    parsed.extend(std::mem::take(&mut order).into_iter().zip(done));
+                    longest = 0;
+                }
+                longest = longest.max(n);
+                batch.push((request, input));
+                order.push(at);
+            }
+        }
+    }
+    parsed.extend(order.into_iter().zip(score_and_decode(family, batch, with_vectors)));
+    parsed.sort_by_key(|(at, _)| *at);
+    parsed.into_iter().map(|(_, parsed)| parsed).collect()
+}
+
+/// Scores prepared utterances in one pass of the network and decodes each.
+fn score_and_decode<F: SpanFamily>(
+    family: &F,
+    batch: Vec<(Request, F::Input)>,
+    with_vectors: bool,
+) -> Vec<Parsed> {
+    let items: Vec<Item<'_>> = batch
         .iter()
-        .filter_map(|(_, input)| input.as_ref().ok())
-        .map(F::parts)
+        .map(|(_, input)| F::parts(input))
         .map(|(pieces, spans)| Item { pieces, lower: None, spans })
         .collect();
     let network = &family.model().network;
@@ -396,30 +464,37 @@ pub(crate) fn parse_batch<F: SpanFamily>(
     } else {
         (network.logits(&items), vec![Vec::new(); items.len()])
     };
-    let mut scored = vectors.into_iter().enumerate();
-    let decode = |(utterance, input): (Utterance, Result<F::Input, String>)| match input {
-        Err(reason) => Parsed { utterance, parse: Err(reason), word_vectors: Vec::new(), spans: Vec::new() },
-        Ok(input) => {
-            let (item, word_vectors) = scored.next().unwrap_or_default();
-            let (parse, spans) = family.decode(&input, logits.of(item), details);
-            Parsed { utterance, parse, word_vectors, spans }
-        }
+    let decode = |(item, ((request, input), word_vectors)): (usize, ((Request, F::Input), Vec<f32>))| {
+        let Request { utterance, details, budget } = request;
+        let Decoded { parse, spans } = family.decode(&input, logits.of(item), details, &Meter::new(&budget));
+        Parsed { utterance, parse, word_vectors, spans }
     };
-    prepared.into_iter().map(decode).collect()
+    batch.into_iter().zip(vectors).enumerate().map(decode).collect()
 }
 
-fn prepare_checked<F: SpanFamily>(family: &F, utterance: Utterance) -> Result<F::Input, String> {
+fn prepare_checked<F: SpanFamily>(family: &F, request: &Request) -> Result<F::Input, String> {
+    let Request { utterance, budget, .. } = request;
     if utterance.is_empty() {
         return Err("the utterance has no words".to_owned());
     }
-    let input = family.prepare(utterance).map_err(|error| format!("the utterance is too long: {error}"))?;
+    let too_long = |limit: Exhausted| {
+        format!("the utterance is too long: to score {} words reached {limit}", utterance.len())
+    };
+    let meter = Meter::new(budget);
+    meter.look().map_err(|limit| format!("the work was given up: it reached {limit}"))?;
+    meter.fits(family.bytes(utterance.len())).map_err(too_long)?;
+    let input =
+        family.prepare(utterance.clone()).map_err(|error| format!("the utterance is too long: {error}"))?;
     if let Some(reason) = family.refusal(&input) {
         return Err(reason);
     }
-    let (n, limit) = (F::parts(&input).0.ids.len(), family.model().network.encoder().max_pieces());
+    let encoder = family.model().network.encoder();
+    let (n, limit) = (F::parts(&input).0.ids.len(), encoder.max_pieces());
     if n > limit {
         return Err(format!("the utterance has {n} word-pieces, the encoder takes at most {limit}"));
     }
+    // Attention: weights before and after the softmax, for every pair of word-pieces.
+    meter.fits(2 * n * n * encoder.heads * size_of::<f32>()).map_err(too_long)?;
     Ok(input)
 }
 

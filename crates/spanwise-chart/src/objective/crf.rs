@@ -1,11 +1,13 @@
 //! The conditional random field over programs: the typed chart is the partition function.
 
 use super::{Loss, Target, expected_counts};
-use crate::gold::GoldChart;
+use crate::budget::{Exhausted, Meter};
+use crate::gold::{GoldChart, log_sum};
 use crate::lattice::Gradient;
 use crate::outside::{marginals, unflatten};
-use crate::semiring::{LogSum, Sum};
+use crate::semiring::Sum;
 use crate::typed::{Input, RuleValues};
+use spanwise_lang::{TermId, Terms};
 
 /// Minus the log-probability of the gold program among all programs: the log-sum over all typed derivations less
 /// that over the gold ones that count. `None` when neither the scores nor the words allow a gold derivation.
@@ -28,8 +30,16 @@ pub fn crf(
 }
 
 /// The probability of a program, given the log-partition over all programs: the sum over its derivations.
-#[must_use]
-pub fn posterior(input: &Input<'_>, log_z: f64, gold: &GoldChart) -> f64 {
-    let inside = gold.graph().inside::<LogSum>(&input.scores.flat());
-    inside.last().map_or(0.0, |log_gold| (log_gold - log_z).exp().min(1.0))
+///
+/// # Errors
+/// A limit that is reached.
+pub fn posterior(
+    input: &Input<'_>,
+    log_z: f64,
+    terms: &Terms,
+    program: TermId,
+    meter: &Meter,
+) -> Result<f64, Exhausted> {
+    let log_gold = log_sum(input, terms, program, meter)?;
+    Ok(log_gold.map_or(0.0, |log_gold| (log_gold - log_z).exp().min(1.0)))
 }

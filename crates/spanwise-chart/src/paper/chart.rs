@@ -5,9 +5,13 @@
 
 use super::beam::{Beam, Candidate, EntryId, How};
 use super::{PaperConfig, PaperOutcome, PaperScores};
+use crate::budget::{Exhausted, Meter};
 use crate::tree::{Category, SpanTree, TreeNode};
 use spanwise_core::{Idx, Span};
 use spanwise_lang::ConstantId;
+
+/// Work for the lists of one split.
+const SPLIT_WORK: u64 = 500;
 
 /// What a chart may put together.
 pub(super) trait Constraint {
@@ -75,7 +79,12 @@ pub(super) struct Chart<'a, C> {
 
 impl<'a, C: Constraint> Chart<'a, C> {
     /// Algorithm 1.
-    pub(super) fn fill(scores: &'a PaperScores, config: PaperConfig, constraint: C) -> Self {
+    pub(super) fn fill(
+        scores: &'a PaperScores,
+        config: PaperConfig,
+        constraint: C,
+        meter: &Meter,
+    ) -> Result<Self, Exhausted> {
         let n_tokens = scores.n_tokens();
         let joins = vec![List::default(); n_tokens * (n_tokens + 1)];
         let (beam, entries, roots) = (Beam::new(config.k), Vec::new(), List::default());
@@ -84,6 +93,10 @@ impl<'a, C: Constraint> Chart<'a, C> {
         // Whatever lies inside a span starts later, or starts there too and ends earlier.
         for start in (0..whole.end).rev() {
             for end in start + 1..=whole.end {
+                // A pair of lists per split, a triple per two splits.
+                let splits = u64::from(end - start);
+                let splits = if config.ternary { splits * splits / 2 } else { splits };
+                meter.spend(splits * SPLIT_WORK)?;
                 chart.fill_span(Span::new(start, end), config.ternary);
             }
         }
@@ -91,7 +104,7 @@ impl<'a, C: Constraint> Chart<'a, C> {
             chart.offer_roots(whole);
             chart.roots = chart.commit(whole);
         }
-        chart
+        Ok(chart)
     }
 
     /// The trees of the whole input, best first.

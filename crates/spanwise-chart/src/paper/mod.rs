@@ -44,6 +44,7 @@ mod scores;
 pub(crate) use scores::spans;
 pub use scores::{PaperScores, category_index, labels, log_prob, n_spans, span_index};
 
+use crate::budget::{Exhausted, Meter};
 use crate::tree::SpanTree;
 use chart::{Chart, Constraint, Free};
 use checked::Checked;
@@ -135,6 +136,9 @@ pub enum PaperError {
         /// The span.
         span: Span,
     },
+    /// The search would cost too much.
+    #[error("the search reached {0}")]
+    Exhausted(#[from] Exhausted),
     /// Scores that belong to another domain.
     #[error("the scores are for {found} constants, the domain has {expected}")]
     WrongDomain {
@@ -158,14 +162,28 @@ pub fn decode(
     scores: &PaperScores,
     config: PaperConfig,
 ) -> Result<PaperOutcome, PaperError> {
+    decode_within(domain, terms, scores, config, &Meter::unlimited())
+}
+
+/// The same within a budget.
+///
+/// # Errors
+/// When the scores are not for the constants of this domain, or a limit is reached.
+pub fn decode_within(
+    domain: &Domain,
+    terms: &mut Terms,
+    scores: &PaperScores,
+    config: PaperConfig,
+    meter: &Meter,
+) -> Result<PaperOutcome, PaperError> {
     check_domain(domain, scores)?;
     Ok(match config.check {
         TypeCheck::EveryTree => {
-            let chart = Chart::fill(scores, config, Checked::new(domain));
+            let chart = Chart::fill(scores, config, Checked::new(domain), meter)?;
             first_program(domain, terms, &chart).unwrap_or_else(|| chart.failure())
         }
         TypeCheck::FinishedTrees => {
-            let chart = Chart::fill(scores, config, Free);
+            let chart = Chart::fill(scores, config, Free, meter)?;
             // Without a constraint a span whose list is empty has no tree, however narrow the lists below it are.
             let is_empty = chart.roots().next().is_none() && config.k > 0;
             let failure = if is_empty { PaperOutcome::NoDerivation } else { chart.failure() };

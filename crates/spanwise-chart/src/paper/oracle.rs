@@ -6,6 +6,7 @@
 use super::chart::{Chart, Free};
 use super::checked::Checked;
 use super::{PaperConfig, PaperOutcome, PaperScores, TypeCheck, decode, labels, log_prob, n_spans};
+use crate::budget::Meter;
 use crate::tree::{Category, SpanTree, TreeNode};
 use spanwise_core::{Idx, Random, Span};
 use spanwise_lang::domain::NoTables;
@@ -262,7 +263,13 @@ fn narrow_lists_hold_the_best_trees_that_the_lists_below_give() {
             all
         };
         let expected = Grammar { n_constants: 4, ternary, keep: &cut }.roots(n);
-        let chart = Chart::fill(&scores, PaperConfig { k, ternary, ..PaperConfig::default() }, Free);
+        let chart = Chart::fill(
+            &scores,
+            PaperConfig { k, ternary, ..PaperConfig::default() },
+            Free,
+            &Meter::unlimited(),
+        )
+        .unwrap();
         let roots: Vec<Tree> = chart.roots().map(|root| plain(&chart.tree(root))).collect();
         assert_eq!(roots, expected, "{seed}");
     }
@@ -277,7 +284,9 @@ fn checked_narrow_lists_hold_only_trees_with_a_sub_program() {
             return;
         }
         for k in 1..4 {
-            let chart = Chart::fill(scores, PaperConfig { k, ..config }, Checked::new(domain));
+            let chart =
+                Chart::fill(scores, PaperConfig { k, ..config }, Checked::new(domain), &Meter::unlimited())
+                    .unwrap();
             for root in chart.roots() {
                 let tree = plain(&chart.tree(root));
                 assert!(!programs(domain, terms, &tree).is_empty(), "{tree:?}");

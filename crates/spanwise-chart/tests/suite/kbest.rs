@@ -4,6 +4,7 @@
 
 use crate::common::repeated_cases;
 use proptest::prelude::*;
+use spanwise_chart::budget::Meter;
 use spanwise_chart::derivation::BestChart;
 use spanwise_chart::grammar::Options;
 use spanwise_chart::typed::RuleValues;
@@ -40,7 +41,7 @@ proptest! {
             let rules = RuleValues::new(&case.grammar, &case.rules);
             let chart = BestChart::new(case.input(), &rules);
             let mut terms = case.domain.new_terms();
-            let found = chart.programs(&mut terms, 4, 100_000);
+            let found = chart.programs(&mut terms, 4, 100_000, &Meter::unlimited());
             prop_assert_eq!(found.len(), expected.len().min(4));
             for ((program, derivation), expected) in found.iter().zip(&expected) {
                 prop_assert!((f64::from(derivation.score) - expected).abs() < 1e-3);

@@ -4,12 +4,14 @@
 
 use crate::common::{Case, repeated_cases, score};
 use proptest::prelude::*;
+use spanwise_chart::budget::Meter;
 use spanwise_chart::derivation::BestChart;
-use spanwise_chart::gold::{GoldChart, Joins};
+use spanwise_chart::gold::{self, GoldChart, Joins};
 use spanwise_chart::grammar::{Discontinuity, Options};
 use spanwise_chart::objective::{Target, crf, marginal, posterior};
 use spanwise_chart::outside::log_partition;
 use spanwise_chart::paper::{PaperScores, log_prob, n_spans};
+use spanwise_chart::semiring::LogSum;
 use spanwise_chart::typed::RuleValues;
 use spanwise_chart::{Category, SpanTree, TreeNode};
 use spanwise_core::Random;
@@ -87,7 +89,15 @@ proptest! {
             prop_assert!((found.value - expected).abs() < 1e-6, "{} {expected}", found.value);
             let rules = RuleValues::new(&case.grammar, &case.rules);
             let log_z = log_partition(&case.input(), &rules).unwrap();
-            prop_assert!((posterior(&case.input(), log_z, &gold).ln() + expected).abs() < 1e-6);
+            let mut terms = case.domain.new_terms();
+            let program = terms.parse(text).unwrap();
+            let share = posterior(&case.input(), log_z, &terms, program, &Meter::unlimited()).unwrap();
+            prop_assert!((share.ln() + expected).abs() < 1e-6);
+            // The sum without the chart is the sum over the chart.
+            let flat = case.scores().flat();
+            let stored = *gold.graph().inside::<LogSum>(&flat).last().unwrap();
+            let streamed = gold::log_sum(&case.input(), &terms, program, &Meter::unlimited()).unwrap();
+            prop_assert_eq!(streamed, Some(stored));
             for at in (0..case.leaves.len()).filter(|at| found.gradient.leaves[*at].abs() > 1e-5 || at % 11 == 0) {
                 let old = case.leaves[at];
                 case.leaves[at] = old + 0.01;

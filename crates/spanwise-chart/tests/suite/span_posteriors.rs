@@ -6,6 +6,7 @@ use crate::common::{Case, options, repeated_cases};
 use proptest::prelude::*;
 use spanwise_chart::derivation::BestChart;
 use spanwise_chart::lattice::Scores;
+use spanwise_chart::outside::marginals;
 use spanwise_chart::spans::span_posteriors;
 use spanwise_chart::tree::{Category, SpanTree};
 use spanwise_chart::typed::{Input, RuleValues};
@@ -52,10 +53,14 @@ proptest! {
         for case in repeated_cases(seed, options) {
             let bare = Scores { joins: &[], ..case.scores() };
             let bare = Input::new(&case.domain, &case.grammar, &case.lattice, bare).unwrap();
-            for input in [case.input(), bare] {
+            // Joins are counted where they have a score, of zero if need be.
+            let zeros = vec![0.0; case.lattice.n_cells()];
+            let scored = if case.joins.is_empty() { case.input().with_joins(&zeros) } else { case.input() };
+            for (input, counted) in [(case.input(), scored), (bare, bare.with_joins(&zeros))] {
                 let rules = RuleValues::new(&case.grammar, &case.rules);
                 let mut found = Spans::new();
-                for posterior in span_posteriors(&input, &rules, 0.0) {
+                let Some((_, expected)) = marginals(&counted, &rules) else { continue };
+                for posterior in span_posteriors(&case.lattice, &expected, 0.0) {
                     *found.entry((posterior.span, posterior.constant)).or_default() += posterior.probability;
                 }
                 let expected = listed(&case, input);

@@ -8,6 +8,7 @@ use crate::output::{Status, say};
 use anyhow::{Context as _, Result};
 use rayon::prelude::*;
 use serde_json::{Value, json};
+use spanwise_chart::budget::Budget;
 use spanwise_core::Utterance;
 use spanwise_model::{Parser, Question};
 use spanwise_reading::Reading;
@@ -126,6 +127,7 @@ impl Worker<'_> {
             alternatives: self.alternatives,
             abstain_below: self.abstain_below,
             chart: false,
+            budget: Budget::interactive(),
         }
     }
 

@@ -5,6 +5,7 @@ use crate::output::{Columns, WrongCall, say};
 use anyhow::Result;
 use rayon::prelude::*;
 use serde_json::{Value, json};
+use spanwise_chart::budget::Meter;
 use spanwise_chart::candidates::Candidates;
 use spanwise_chart::derivation::BestChart;
 use spanwise_chart::gold::{GoldChart, Joins};
@@ -223,7 +224,7 @@ impl<'a> Bench<'a> {
         };
         let list = |prepared: &Prepared<'_>| {
             let chart = BestChart::new(prepared.input, &self.max);
-            std::hint::black_box(chart.programs(&mut self.domain.new_terms(), 5, 100));
+            std::hint::black_box(chart.programs(&mut self.domain.new_terms(), 5, 100, &Meter::unlimited()));
         };
         let gold = |prepared: &Prepared<'_>| {
             if let Some(gold) = &prepared.sentence.gold {

@@ -1,6 +1,7 @@
 //! Model directories as engines of the HTTP server.
 
 use serde_json::{Value, json};
+use spanwise_chart::budget::Budget;
 use spanwise_core::Utterance;
 use spanwise_lang::domain::ExecutorChoice;
 use spanwise_model::{Parser, Question};
@@ -125,5 +126,6 @@ fn question(ask: &Ask) -> Question<'_> {
         alternatives: ask.k,
         abstain_below: ask.abstain_below,
         chart: ask.chart,
+        budget: Budget::interactive(),
     }
 }

@@ -3,11 +3,14 @@
 use super::scores::ScoredChart;
 use crate::outcome::{Alternative, Details, Parse, Provenance};
 use crate::provenance::align;
+use crate::span_model::{Decoded, exhausted};
+use spanwise_chart::budget::{Exhausted, Meter};
 use spanwise_chart::derivation::BestChart;
 use spanwise_chart::grammar::N_USAGES;
-use spanwise_chart::lattice::ChartError;
+use spanwise_chart::lattice::{ChartError, Gradient};
 use spanwise_chart::objective::posterior;
-use spanwise_chart::outside::{log_partition, marginals};
+use spanwise_chart::outside::InsideChart;
+use spanwise_chart::spans::span_posteriors;
 use spanwise_chart::tree::SpanTree;
 use spanwise_chart::typed::Input;
 use spanwise_core::Span;
@@ -17,44 +20,105 @@ use std::collections::HashMap;
 /// Derivations looked at for each alternative program: several derivations may give one program.
 const DERIVATIONS_PER_PROGRAM: usize = 50;
 
-/// The best program of a chart; or why there is none.
-pub(super) fn decode(scored: &ScoredChart<'_>, details: Details) -> Result<Box<Parse>, String> {
-    let parser = scored.parser;
-    let broken = |error: ChartError| format!("the scores are broken: {error}");
-    let input = scored.chart().map_err(broken)?;
-    let chart = BestChart::new(input, &parser.best_rules);
-    let nothing = || "the words allow no complete program".to_owned();
-    let best = chart.best().ok_or_else(nothing)?;
-    let mut terms = parser.model.domain.new_terms();
-    let (program, tree) = chart.tree(&mut terms, &best).ok_or_else(nothing)?;
-    let log_z = log_partition(&input, &parser.sum_rules).unwrap_or(f64::INFINITY);
-    let posterior_of = |terms: &Terms, program: TermId| {
-        scored.gold(terms, program).map_or(0.0, |gold| posterior(&input, log_z, &gold))
+/// Spans that are less probable than this are left out.
+const MIN_POSTERIOR: f64 = 1e-4;
+
+/// The best program of a chart, or why there is none; and posteriors of spans if they are requested.
+pub(super) fn decode(scored: &ScoredChart<'_>, details: Details, meter: &Meter) -> Decoded {
+    let input = match scored.chart() {
+        Ok(input) => input,
+        Err(error) => return Decoded::nothing(broken(&error)),
     };
-    let mut alternatives = Vec::new();
-    if details.alternatives > 0 {
-        let wanted = details.alternatives + 1;
-        for (other, derivation) in chart.programs(&mut terms, wanted, wanted * DERIVATIONS_PER_PROGRAM) {
-            if other != program {
-                let (posterior, score) = (posterior_of(&terms, other), derivation.score);
-                alternatives.push(Alternative { program: other, probability: posterior, posterior, score });
-            }
-        }
-        alternatives.truncate(details.alternatives);
+    match found(scored, input, details, meter) {
+        Ok(Some(decoded)) => decoded,
+        Ok(None) => Decoded::nothing("the words allow no complete program".to_owned()),
+        Err(limit) => Decoded::nothing(exhausted(&scored.input.prepared, limit)),
     }
-    let posterior = posterior_of(&terms, program);
-    let provenance = if details.provenance { provenance(scored, &input, &tree) } else { Vec::new() };
+}
+
+fn broken(error: &ChartError) -> String {
+    format!("the scores are broken: {error}")
+}
+
+/// The same; `None` when the words allow no program.
+fn found(
+    scored: &ScoredChart<'_>,
+    input: Input<'_>,
+    details: Details,
+    meter: &Meter,
+) -> Result<Option<Decoded>, Exhausted> {
+    let parser = scored.parser;
+    // What is known to be too much is not begun.
+    meter.can_spend(parser.model.grammar.total_work(input.lattice().n_positions()))?;
+    let chart = BestChart::within(input, &parser.best_rules, meter)?;
+    let Some(best) = chart.best() else { return Ok(None) };
+    let mut terms = parser.model.domain.new_terms();
+    let Some((program, tree)) = chart.tree(&mut terms, &best) else { return Ok(None) };
+    let others = others(&chart, &mut terms, program, details.alternatives, meter);
+    drop(chart);
+    // Joins are counted where they have a score; a score of zero changes nothing else.
+    let zeros = if details.chart && scored.joins.is_empty() {
+        vec![0.0; input.lattice().n_cells()]
+    } else {
+        Vec::new()
+    };
+    let counted = if zeros.is_empty() { input } else { input.with_joins(&zeros) };
+    let inside = InsideChart::new(counted, &parser.sum_rules, meter)?;
+    let log_z = inside.log_partition().unwrap_or(f64::INFINITY);
+    let posterior = posterior(&input, log_z, &terms, program, meter)?;
+    let expected = if details.provenance || details.chart { inside.marginals(meter)? } else { None };
+    drop(inside);
+    let expected = expected.unwrap_or_default();
+    let provenance = if details.provenance { provenance(scored, &expected, &tree) } else { Vec::new() };
+    let spans =
+        if details.chart { span_posteriors(input.lattice(), &expected, MIN_POSTERIOR) } else { Vec::new() };
+    let alternatives = alternatives(&input, log_z, &terms, others, meter)?;
     let utterance = scored.input.prepared.utterance.clone();
     let parse = Parse::new(utterance, terms, program, posterior, best.score);
-    Ok(Box::new(Parse { tree: Some(tree), alternatives, provenance, ..parse }))
+    let parse = Parse { tree: Some(tree), alternatives, provenance, ..parse };
+    Ok(Some(Decoded { parse: Ok(Box::new(parse)), spans }))
+}
+
+/// At most `k` programs besides the best, each with the score of its best derivation. They may cost a part of the budget
+/// only: the best program needs the rest.
+fn others(
+    chart: &BestChart<'_>,
+    terms: &mut Terms,
+    best: TermId,
+    k: usize,
+    meter: &Meter,
+) -> Vec<(TermId, f32)> {
+    if k == 0 {
+        return Vec::new();
+    }
+    let found = chart.programs(terms, k + 1, (k + 1) * DERIVATIONS_PER_PROGRAM, &meter.share(4));
+    let others = found.into_iter().filter(|(program, _)| *program != best);
+    others.take(k).map(|(program, derivation)| (program, derivation.score)).collect()
+}
+
+/// These programs with their posteriors, as far as the budget allows.
+fn alternatives(
+    input: &Input<'_>,
+    log_z: f64,
+    terms: &Terms,
+    others: Vec<(TermId, f32)>,
+    meter: &Meter,
+) -> Result<Vec<Alternative>, Exhausted> {
+    let mut found = Vec::with_capacity(others.len());
+    for (program, score) in others {
+        match posterior(input, log_z, terms, program, meter) {
+            Ok(posterior) => found.push(Alternative { program, probability: posterior, posterior, score }),
+            Err(limit @ (Exhausted::Deadline | Exhausted::Cancelled)) => return Err(limit),
+            Err(Exhausted::Work | Exhausted::Memory | Exhausted::Time) => break,
+        }
+    }
+    Ok(found)
 }
 
 /// The constant that each word is aligned to, with its marginal probability.
-fn provenance(scored: &ScoredChart<'_>, input: &Input<'_>, tree: &SpanTree) -> Vec<Provenance> {
-    let rules = &scored.parser.sum_rules;
-    let expected = marginals(input, rules).map(|(_, gradient)| gradient.leaves).unwrap_or_default();
+fn provenance(scored: &ScoredChart<'_>, expected: &Gradient, tree: &SpanTree) -> Vec<Provenance> {
     let prepared = &scored.input.prepared;
-    let leaves = prepared.lattice.leaves().iter().zip(expected.chunks_exact(N_USAGES));
+    let leaves = prepared.lattice.leaves().iter().zip(expected.leaves.chunks_exact(N_USAGES));
     let mut null = vec![1.0f64; prepared.utterance.len()];
     let mut aligned = HashMap::new();
     for (leaf, usages) in leaves {

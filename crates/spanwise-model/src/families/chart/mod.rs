@@ -13,14 +13,14 @@ pub use settings::{ChartSettings, JoinScores};
 
 use crate::families::Settings;
 use crate::family::Task;
-use crate::outcome::{Details, Parse};
-use crate::span_model::{LossTarget, SpanFamily, SpanGradient, SpanModel};
+use crate::outcome::Details;
+use crate::span_model::{Decoded, LossTarget, SpanFamily, SpanGradient, SpanModel};
 use rayon::prelude::*;
+use spanwise_chart::budget::Meter;
 use spanwise_chart::gold::GoldChart;
 use spanwise_chart::gold_tree::GoldTree;
 use spanwise_chart::lattice::{ChartError, Lattice};
 use spanwise_chart::semiring::{Max, Sum};
-use spanwise_chart::spans::SpanPosterior;
 use spanwise_chart::typed::RuleValues;
 use spanwise_core::Utterance;
 use spanwise_lang::Terms;
@@ -113,15 +113,12 @@ impl SpanFamily for ChartParser {
         input.spans.is_empty().then(|| "no constant of the domain is allowed on any word".to_owned())
     }
 
-    fn decode(
-        &self,
-        input: &ChartInput,
-        logits: &[f32],
-        details: Details,
-    ) -> (Result<Box<Parse>, String>, Vec<SpanPosterior>) {
-        let chart = ScoredChart::new(self, input, logits);
-        let spans = if details.chart { chart.span_posteriors() } else { Vec::new() };
-        (decode::decode(&chart, details), spans)
+    fn decode(&self, input: &ChartInput, logits: &[f32], details: Details, meter: &Meter) -> Decoded {
+        decode::decode(&ScoredChart::new(self, input, logits), details, meter)
+    }
+
+    fn work(&self, input: &ChartInput) -> u64 {
+        self.model.grammar.total_work(input.prepared.lattice.n_positions())
     }
 
     fn loss(

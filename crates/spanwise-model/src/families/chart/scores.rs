@@ -6,7 +6,6 @@ use crate::span_model::{Prepared, SpanGradient};
 use spanwise_chart::gold::{GoldChart, Joins, Underivable};
 use spanwise_chart::grammar::N_USAGES;
 use spanwise_chart::lattice::{ChartError, Gradient, Scores};
-use spanwise_chart::spans::{SpanPosterior, span_posteriors};
 use spanwise_chart::typed::Input;
 
 use spanwise_core::Span;
@@ -14,9 +13,6 @@ use spanwise_lang::{TermId, Terms};
 
 /// No column of the logits.
 const NO_COLUMN: u32 = u32::MAX;
-
-/// Spans that are less probable than this are left out.
-const MIN_POSTERIOR: f64 = 1e-4;
 
 /// An utterance ready for the network: its lattice, the spans to score, and where each score comes from.
 #[derive(Clone, Debug)]
@@ -138,15 +134,6 @@ impl<'a> ScoredChart<'a> {
     #[must_use]
     pub fn flat(&self) -> Vec<f32> {
         [self.leaves.as_slice(), &self.parser.model.tables.rules, &self.joins].concat()
-    }
-
-    /// The posterior probability of every span that may be a constituent. Cost: the marginals of the chart.
-    #[must_use]
-    pub fn span_posteriors(&self) -> Vec<SpanPosterior> {
-        match self.chart() {
-            Ok(input) => span_posteriors(&input, &self.parser.sum_rules, MIN_POSTERIOR),
-            Err(_) => Vec::new(),
-        }
     }
 
     /// The gradient of logits and tables from that of the chart's scores: the transpose of [`ScoredChart::new`].

@@ -10,10 +10,10 @@ pub use settings::{PaperSettings, TypeChecks};
 use crate::families::Settings;
 use crate::outcome::{Details, Parse};
 use crate::provenance::align;
-use crate::span_model::{LossTarget, SpanFamily, SpanGradient, SpanModel};
+use crate::span_model::{Decoded, LossTarget, SpanFamily, SpanGradient, SpanModel, exhausted};
+use spanwise_chart::budget::Meter;
 use spanwise_chart::lattice::ChartError;
-use spanwise_chart::paper::{PaperError, PaperOutcome, decode, log_prob};
-use spanwise_chart::spans::SpanPosterior;
+use spanwise_chart::paper::{PaperError, PaperOutcome, decode_within, log_prob};
 use spanwise_core::Utterance;
 use spanwise_nn::Pieces;
 
@@ -26,11 +26,16 @@ pub struct PaperParser {
 
 impl PaperParser {
     /// The best tree that the beam finds, as a parse.
-    fn search(&self, input: &PaperInput, logits: &[f32]) -> Result<Box<Parse>, String> {
-        let broken = |error: PaperError| format!("the scores are broken: {error}");
+    fn search(&self, input: &PaperInput, logits: &[f32], meter: &Meter) -> Result<Box<Parse>, String> {
+        let broken = |error: PaperError| match error {
+            PaperError::Exhausted(limit) => exhausted(&input.prepared, limit),
+            error => format!("the scores are broken: {error}"),
+        };
         let scores = self.scores(input, logits).map_err(broken)?;
         let mut terms = self.model.domain.new_terms();
-        match decode(&self.model.domain, &mut terms, &scores, self.settings.search()).map_err(broken)? {
+        match decode_within(&self.model.domain, &mut terms, &scores, self.settings.search(), meter)
+            .map_err(broken)?
+        {
             PaperOutcome::Found { tree, program, score } => {
                 let utterance = input.prepared.utterance.clone();
                 let probability = log_prob(&scores, &tree).exp();
@@ -70,13 +75,15 @@ impl SpanFamily for PaperParser {
     }
 
     /// The beam search sums nothing, so there are no posteriors of spans.
-    fn decode(
-        &self,
-        input: &PaperInput,
-        logits: &[f32],
-        _details: Details,
-    ) -> (Result<Box<Parse>, String>, Vec<SpanPosterior>) {
-        (self.search(input, logits), Vec::new())
+    fn decode(&self, input: &PaperInput, logits: &[f32], _details: Details, meter: &Meter) -> Decoded {
+        Decoded { parse: self.search(input, logits, meter), spans: Vec::new() }
+    }
+
+    /// Every span has a row of logits and a score for every constant.
+    fn bytes(&self, n_words: usize) -> usize {
+        let columns = self.model.domain.constants().len() + self.model.network.head().hidden;
+        let columns = columns + 2 * self.model.network.head().n_labels;
+        n_words.saturating_mul(n_words + 1).saturating_mul(columns * size_of::<f32>() / 2)
     }
 
     fn loss(
