@@ -19,7 +19,7 @@ pub use confidence::Confidence;
 pub use directory::{FORMAT_VERSION, ModelError};
 pub use families::Settings;
 pub use family::{
-    Blueprint, BuildError, Compact, EncoderSource, Family, FamilySettings, Objective, Pair, Shard,
+    Blueprint, BuildError, Compact, EncoderSource, Family, FamilySettings, Objective, Pair, Request, Shard,
     ShardGradients, StepTime, Task,
 };
 pub use labels::Labels;
@@ -28,3 +28,4 @@ pub use outcome::{Alternative, Details, Outcome, Parse, Provenance};
 pub use parser::Parser;
 pub use reading::{Question, plain_tree};
 pub use span_model::{LexiconUse, SpanModel};
+pub use spanwise_chart::budget::Budget;

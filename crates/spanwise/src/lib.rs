@@ -8,7 +8,8 @@
 // Utterances and parsers.
 pub use spanwise_core::{Span, Token, Utterance};
 pub use spanwise_model::{
-    Alternative, Confidence, Details, Family, Model, ModelError, Outcome, Parse, Parser, Provenance, Question,
+    Alternative, Budget, Confidence, Details, Family, Model, ModelError, Outcome, Parse, Parser, Provenance,
+    Question,
 };
 
 // Trees as ids, in a `Parse`; as text they are in a `Reading`.

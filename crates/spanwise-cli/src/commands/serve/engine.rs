@@ -1,10 +1,9 @@
 //! Model directories as engines of the HTTP server.
 
 use serde_json::{Value, json};
-use spanwise_chart::budget::Budget;
 use spanwise_core::Utterance;
 use spanwise_lang::domain::ExecutorChoice;
-use spanwise_model::{Parser, Question};
+use spanwise_model::{Budget, Parser, Question};
 use spanwise_reading::Reading;
 use spanwise_server::{Ask, Engine, Executed, ModelInfo, Refusal, Source, Stamp};
 use std::fs;
