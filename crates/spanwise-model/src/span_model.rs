@@ -55,7 +55,7 @@ pub(crate) struct Spec {
 
 /// Widest span scorer; a wider one would only exhaust memory.
 const MAX_HIDDEN: usize = 1 << 14;
-/// The most words that one constant may stand on, more than any utterance has.
+/// The most words of one span with a constant, more than any utterance has.
 const MAX_WORDS: usize = 1 << 20;
 
 /// Larger scores are not used. A chart adds up less than a million of them, which is then still a number.

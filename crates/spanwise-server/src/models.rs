@@ -19,6 +19,13 @@ pub(crate) struct Loaded {
     pub at: SystemTime,
 }
 
+/// A model that was loaded and does not serve yet.
+struct Fresh {
+    engine: Arc<dyn Engine>,
+    info: Arc<ModelInfo>,
+    warnings: Vec<String>,
+}
+
 /// A model by name.
 pub(crate) struct Slot {
     pub name: String,
@@ -44,7 +51,7 @@ impl Slot {
         let loaded = self.try_load();
         let mut problem = self.problem.write().unwrap_or_else(PoisonError::into_inner);
         match loaded {
-            Ok((engine, info, warnings)) => {
+            Ok(Fresh { engine, info, warnings }) => {
                 let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
                 let generation = current.as_ref().map_or(1, |old| old.generation + 1);
                 *current = Some(Loaded { engine, info, generation, at: SystemTime::now() });
@@ -67,11 +74,11 @@ impl Slot {
 
 impl Slot {
     /// Loads and describes the model. A loader that panics has failed, but models are loaded again as before.
-    fn try_load(&self) -> Result<(Arc<dyn Engine>, Arc<ModelInfo>, Vec<String>), String> {
+    fn try_load(&self) -> Result<Fresh, String> {
         let load = || {
             let engine = self.source.load()?;
             let (info, warnings) = (Arc::new(engine.describe()), engine.warnings());
-            Ok((engine, info, warnings))
+            Ok(Fresh { engine, info, warnings })
         };
         catch_unwind(AssertUnwindSafe(load)).unwrap_or_else(|panic| {
             let text = panic.downcast_ref::<String>().map(String::as_str);

@@ -11,8 +11,9 @@ use std::time::Duration;
 /// A model of the format before digests.
 const OLD: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../spanwise-model/tests/fixtures/v3");
 
-fn is_temporary(name: &String) -> bool {
-    name.starts_with(".spanwise.")
+/// Whether a folder of a sandbox has a file that a writer left behind.
+fn has_temporary(sandbox: &Sandbox, folder: &str) -> bool {
+    sandbox.names(folder).iter().any(|name| name.starts_with(".spanwise."))
 }
 
 #[test]
@@ -24,14 +25,14 @@ fn a_limit_on_file_sizes_is_an_error_and_leaves_no_temporary_file() {
         .run()
         .exits(1)
         .says(["error: cannot write run/checkpoint.safetensors", "ulimit -f"]);
-    assert!(!sandbox.names("run").iter().any(is_temporary), "{:?}", sandbox.names("run"));
+    assert!(!has_temporary(&sandbox, "run"));
     // A model that is there stays.
     sandbox.run(["train", "run.toml", "--out", "model", "--set", "training.epochs=1"]).exits(0);
     let before = sandbox.bytes("model/model.json");
     let script = "ulimit -f 4; exec \"$SPANWISE\" calibrate model dev.jsonl";
     sandbox.shell(script).run().exits(1).says(["cannot write", "ulimit -f"]);
     assert!(before == sandbox.bytes("model/model.json"));
-    assert!(!sandbox.names("model").iter().any(is_temporary));
+    assert!(!has_temporary(&sandbox, "model"));
     sandbox.run(["parse", "model", "turn on the hall lamp"]).exits(0);
 }
 
@@ -55,7 +56,7 @@ fn a_second_training_into_a_directory_is_refused_until_the_first_has_ended_or_wa
     // Nothing has to be removed after a kill.
     let args = ["train", "run.toml", "--out", "run", "--set", "training.epochs=100001", "--resume"];
     sandbox.run(args).exits(1).says(["other settings"]);
-    assert!(!sandbox.names("run").iter().any(is_temporary));
+    assert!(!has_temporary(&sandbox, "run"));
 }
 
 #[test]
@@ -73,7 +74,7 @@ fn a_server_logs_a_warning_for_a_model_without_a_digest() {
     let lines = BufReader::new(server.stderr.take().unwrap()).lines();
     let (sender, receiver) = channel();
     thread::spawn(move || lines.map_while(Result::ok).for_each(|line| drop(sender.send(line))));
-    let is_warning = |line: &String| line.contains("load_warning") && line.contains("without a digest");
+    let is_warning = |line: &str| line.contains("load_warning") && line.contains("without a digest");
     let next = || receiver.recv_timeout(Duration::from_secs(60)).ok();
     let found = std::iter::from_fn(next).any(|line| is_warning(&line));
     server.kill().unwrap();
