@@ -478,7 +478,7 @@ fn score_and_decode<F: SpanFamily>(
     } else {
         (network.logits(&items), vec![Vec::new(); items.len()])
     };
-    let decode = |(item, ((request, input), word_vectors)): (usize, ((Request, F::Input), Vec<f32>))| {
+    let decode = |(item, (request, input), word_vectors): (usize, (Request, F::Input), Vec<f32>)| {
         let Request { utterance, details, budget } = request;
         if !family.model().is_usable(logits.of(item)) {
             let reason = "the model's scores are no finite numbers: its training diverged; train it again";
@@ -488,7 +488,8 @@ fn score_and_decode<F: SpanFamily>(
         let Decoded { parse, spans } = family.decode(&input, logits.of(item), details, &Meter::new(&budget));
         Parsed { utterance, parse, word_vectors, spans }
     };
-    batch.into_iter().zip(vectors).enumerate().map(decode).collect()
+    let scored = batch.into_iter().zip(vectors).enumerate();
+    scored.map(|(item, (asked, vectors))| decode((item, asked, vectors))).collect()
 }
 
 fn prepare_checked<F: SpanFamily>(family: &F, request: &Request) -> Result<F::Input, String> {
