@@ -44,6 +44,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    signals::survive_size_limit();
     let outcome = match cli.command {
         Command::Demo(args) => commands::demo::run(&args),
         Command::New(args) => commands::new::run(&args),

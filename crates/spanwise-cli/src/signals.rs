@@ -18,6 +18,14 @@ pub(crate) fn leave() {
     LEFT.store(true, Ordering::Relaxed);
 }
 
+/// Makes a write beyond the limit of file sizes (`ulimit -f`) an error like any other. Without a handler the signal would
+/// end the process, and its temporary files would stay.
+pub(crate) fn survive_size_limit() {
+    // Where it cannot be registered, nothing is lost but the message. Nobody asks the flag.
+    #[cfg(unix)]
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
+}
+
 /// Makes an interrupt stop all external executors before it ends the command.
 pub(crate) fn stop_executors() {
     on_interrupt(|| {

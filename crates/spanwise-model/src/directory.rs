@@ -8,35 +8,47 @@
 mod error;
 mod executor;
 mod files;
+mod lock;
+mod seal;
 
 pub use error::ModelError;
 pub(crate) use executor::{ExecutorFiles, executor_files};
+pub use lock::DirectoryLock;
 
 use crate::confidence::{Calibration, Confidence, Novelty, Scale};
 use crate::families::Settings;
 use crate::family::Stored;
 use crate::model::Model;
 use executor::StoredExecutor;
-use files::{FIXED_NAMES, FileEntry, data_error, file_error, lock, remove_unused, write_named};
+use files::{FIXED_NAMES, FileEntry, data_error, file_error, remove_unused, write_named};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use spanwise_domains::data::replace_atomic;
 use spanwise_lang::Domain;
 use spanwise_lang::domain::{Table, TableSource};
 use spanwise_nn::Tokenizer;
+use spanwise_nn::files::{MAX_JSON, MAX_WEIGHTS, check_json, read_open, read_regular};
 use spanwise_nn::pretrained::{Weights, WeightsError, write_safetensors};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 /// The version of the format that is written. All versions up to it can be read. Version 2 added `confidence`; version 3
-/// made `model.json` a manifest with `files`, and put what restores a family under `settings` and `state`.
-pub const FORMAT_VERSION: u32 = 3;
+/// made `model.json` a manifest with `files`, and put what restores a family under `settings` and `state`; version 4 added
+/// the `digest` of `model.json`, and hashes of all files are no longer optional.
+pub const FORMAT_VERSION: u32 = 4;
+
+/// The first version with a digest of `model.json`.
+const SEALED: u64 = 4;
 
 const FORMAT: &str = "spanwise-model";
 const MANIFEST: &str = "model.json";
+
+/// The most bytes of `model.json`, and the most values in it. Tables of names make it large.
+const MAX_MANIFEST: u64 = 256 << 20;
+const MAX_VALUES: usize = 16_000_000;
 
 /// How often a directory is read if it is replaced while it is read.
 const MAX_TRIES: usize = 5;
@@ -46,6 +58,9 @@ const MAX_TRIES: usize = 5;
 struct Manifest {
     format: String,
     version: u32,
+    /// The SHA-256 of the file, computed with zeros in this place; models before version 4 have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    digest: Option<String>,
     files: Files,
     domain: StoredDomain,
     settings: Settings,
@@ -56,6 +71,40 @@ struct Manifest {
     /// How the model was trained: for information only.
     #[serde(default)]
     training: Value,
+}
+
+impl Manifest {
+    /// Replaces `model.json`, with its digest.
+    fn write(&self, directory: &Path) -> Result<(), ModelError> {
+        let failed = |reason: String, kind: io::ErrorKind| ModelError::File {
+            path: directory.display().to_string(),
+            reason,
+            kind,
+        };
+        let json = serde_json::to_vec_pretty(self)
+            .map_err(|error| failed(error.to_string(), io::ErrorKind::InvalidData))?;
+        if json.len() as u64 > MAX_MANIFEST || check_json(&json, MAX_VALUES).is_err() {
+            let reason = "model.json would be too large to be loaded; make the tables of the domain smaller";
+            return Err(failed(reason.to_owned(), io::ErrorKind::FileTooLarge));
+        }
+        let json = seal::seal(json);
+        replace_atomic(&directory.join(MANIFEST), |file| file.write_all(&json))
+            .map_err(|error| data_error(directory, &error))
+    }
+
+    /// What the user should know about a model that loads.
+    fn warnings(&self, path: &str) -> Vec<String> {
+        let unverified = match (&self.digest, self.files.all().iter().all(|file| file.sha256.is_some())) {
+            (Some(_), true) => return Vec::new(),
+            (None, true) => "model.json itself",
+            _ => "its files",
+        };
+        let version = self.version;
+        vec![format!(
+            "{path} has format version {version}, without a digest: damage to {unverified} cannot be detected; \
+             `spanwise calibrate` writes the model in the current format"
+        )]
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -175,13 +224,23 @@ impl TableSource for StoredDomain {
 }
 
 impl Model {
-    /// Writes the model into a directory, replacing a model that is there. The executor's files are part of it.
+    /// Writes the model into a directory, replacing a model that is there. The executor's files are part of it. A save that
+    /// is under way there is waited for.
+    ///
+    /// # Errors
+    /// A file that cannot be written, or a directory that a training writes into; a model that was there before then still
+    /// is.
+    pub fn save(&self, directory: &Path) -> Result<(), ModelError> {
+        fs::create_dir_all(directory).map_err(|error| file_error(directory, &error))?;
+        self.save_locked(&DirectoryLock::wait(directory)?)
+    }
+
+    /// As [`Model::save`], into a directory that the caller has locked.
     ///
     /// # Errors
     /// A file that cannot be written; a model that was there before then still is.
-    pub fn save(&self, directory: &Path) -> Result<(), ModelError> {
-        fs::create_dir_all(directory).map_err(|error| file_error(directory, &error))?;
-        let _lock = lock(directory);
+    pub fn save_locked(&self, lock: &DirectoryLock) -> Result<(), ModelError> {
+        let directory = lock.directory();
         let before = read_manifest(directory).ok().and_then(|(_, manifest)| manifest.ok());
         let tokenizer = self.family.tokenizer().to_bytes();
         let files = Files {
@@ -193,6 +252,7 @@ impl Model {
         let manifest = Manifest {
             format: FORMAT.to_owned(),
             version: FORMAT_VERSION,
+            digest: Some(seal::blank()),
             files,
             domain: StoredDomain::new(&self.domain),
             settings: self.family.settings(),
@@ -200,14 +260,8 @@ impl Model {
             confidence: StoredConfidence::new(&self.confidence),
             training: self.training.clone(),
         };
-        let json = serde_json::to_vec_pretty(&manifest).map_err(|error| ModelError::File {
-            path: directory.display().to_string(),
-            reason: error.to_string(),
-            kind: io::ErrorKind::InvalidData,
-        })?;
         // From here on the directory holds the new model.
-        replace_atomic(&directory.join(MANIFEST), |file| file.write_all(&json))
-            .map_err(|error| data_error(directory, &error))?;
+        manifest.write(directory)?;
         remove_unused(directory, &before.map(|manifest| manifest.files.all()).unwrap_or_default(), &all);
         Ok(())
     }
@@ -245,11 +299,11 @@ impl Model {
     fn from_manifest(directory: &Path, manifest: Manifest) -> Result<Self, ModelError> {
         let path = directory.join(MANIFEST).display().to_string();
         let domain = Arc::new(manifest.domain.load(&path)?);
-        let (tokenizer_path, mut tokenizer) = manifest.files.tokenizer.open(directory)?;
-        let mut bytes = Vec::new();
-        tokenizer.read_to_end(&mut bytes).map_err(|error| file_error(&tokenizer_path, &error))?;
+        let warnings = manifest.warnings(&path);
+        let (tokenizer_path, tokenizer) = manifest.files.tokenizer.open_within(directory, MAX_JSON)?;
+        let bytes = read_open(tokenizer, MAX_JSON).map_err(|error| file_error(&tokenizer_path, &error))?;
         let tokenizer = Tokenizer::from_bytes(&bytes)?;
-        let (weights_path, weights) = manifest.files.weights.open(directory)?;
+        let (weights_path, weights) = manifest.files.weights.open_within(directory, MAX_WEIGHTS)?;
         let mut weights = Weights::from_file(weights, &weights_path)?;
         let stored = Stored {
             path: &path,
@@ -258,7 +312,9 @@ impl Model {
             tokenizer,
             weights: &mut weights,
         };
-        let family = manifest.settings.family().load(stored)?;
+        let settings = manifest.settings.family();
+        settings.check().map_err(|reason| ModelError::Damaged { path: path.clone(), reason })?;
+        let family = settings.load(stored)?;
         let confidence = manifest.confidence.read(&mut weights, family.encoder().hidden)?;
         let executor_files = match manifest.files.executor.files(directory)? {
             // Models before version 3 keep the executor's files under their own names.
@@ -266,14 +322,14 @@ impl Model {
             files => files,
         };
         let (training, format_version) = (manifest.training, manifest.version);
-        Ok(Self { domain, family, confidence, training, format_version, executor_files })
+        Ok(Self { domain, family, confidence, training, format_version, executor_files, warnings })
     }
 }
 
 /// The bytes of `model.json`, and the manifest in them.
 fn read_manifest(directory: &Path) -> Result<(Vec<u8>, Result<Manifest, ModelError>), ModelError> {
     let path = directory.join(MANIFEST);
-    let bytes = match fs::read(&path) {
+    let bytes = match read_regular(&path, MAX_MANIFEST) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return Err(ModelError::Missing { path: directory.display().to_string() });
@@ -286,6 +342,7 @@ fn read_manifest(directory: &Path) -> Result<(Vec<u8>, Result<Manifest, ModelErr
 
 fn parse_manifest(bytes: &[u8], path: &str) -> Result<Manifest, ModelError> {
     let damaged = |reason: String| ModelError::Damaged { path: path.to_owned(), reason };
+    check_json(bytes, MAX_VALUES).map_err(damaged)?;
     let value: Value = serde_json::from_slice(bytes).map_err(|error| damaged(error.to_string()))?;
     if value.get("format").and_then(Value::as_str) != Some(FORMAT) {
         return Err(damaged(format!("expected `\"format\": \"{FORMAT}\"`")));
@@ -295,14 +352,27 @@ fn parse_manifest(bytes: &[u8], path: &str) -> Result<Manifest, ModelError> {
             return Err(ModelError::Version { path: path.to_owned(), found });
         }
         Some(1 | 2) => upgrade(value),
-        Some(3) => value,
+        Some(3 | 4) => value,
         _ => return Err(damaged("it has no version".to_owned())),
     };
+    check_digest(&value, bytes, path)?;
     let manifest: Manifest = serde_json::from_value(value).map_err(|error| damaged(error.to_string()))?;
     match manifest.confidence.fault() {
         Some(fault) => Err(damaged(fault.to_owned())),
         None => Ok(manifest),
     }
+}
+
+/// Compares the digest, before anything else is believed. Only models before version 4 may lack it.
+fn check_digest(value: &Value, bytes: &[u8], path: &str) -> Result<(), ModelError> {
+    let is_sealed = value.get("version").and_then(Value::as_u64).is_some_and(|version| version >= SEALED);
+    let reason = match value.get("digest").map(Value::as_str) {
+        None if !is_sealed => return Ok(()),
+        Some(Some(digest)) if seal::is_intact(bytes, digest) => return Ok(()),
+        None => "it has no `digest`",
+        Some(_) => "its content does not have the SHA-256 that is its `digest`",
+    };
+    Err(ModelError::Tampered { path: path.to_owned(), reason: reason.to_owned() })
 }
 
 /// Turns `model.json` of version 1 or 2 into version 3: the files have fixed names, and what restores the family is

@@ -16,7 +16,7 @@ mod reading;
 pub mod span_model;
 
 pub use confidence::Confidence;
-pub use directory::{FORMAT_VERSION, ModelError};
+pub use directory::{DirectoryLock, FORMAT_VERSION, ModelError};
 pub use families::Settings;
 pub use family::{
     Blueprint, BuildError, Compact, EncoderSource, Family, FamilySettings, Objective, Pair, Request, Shard,

@@ -29,6 +29,8 @@ pub struct Model {
     pub format_version: u32,
     /// Files that the executor's command names; they are saved with the model.
     pub(crate) executor_files: ExecutorFiles,
+    /// What was noticed when it was loaded.
+    pub(crate) warnings: Vec<String>,
 }
 
 impl Model {
@@ -44,7 +46,14 @@ impl Model {
             training: serde_json::Value::Null,
             format_version: FORMAT_VERSION,
             executor_files,
+            warnings: Vec::new(),
         }
+    }
+
+    /// What the user should know about how the model was loaded, such as that damage to its files could not be detected.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 
     /// Parses one utterance.

@@ -55,11 +55,18 @@ pub(crate) struct Spec {
 
 /// Widest span scorer; a wider one would only exhaust memory.
 const MAX_HIDDEN: usize = 1 << 14;
+/// The most words of one span with a constant, more than any utterance has.
+const MAX_WORDS: usize = 1 << 20;
+
+/// Larger scores are not used. A chart adds up less than a million of them, which is then still a number.
+const MAX_SCORE: f32 = 1e30;
 
 /// Checks the sizes that all families that score spans have.
 pub(crate) fn check_sizes(hidden: usize, max_words: usize) -> Result<(), String> {
-    if max_words == 0 || !(1..=MAX_HIDDEN).contains(&hidden) {
-        return Err(format!("`model.max_words` must be at least 1, `model.hidden` from 1 to {MAX_HIDDEN}"));
+    if !(1..=MAX_WORDS).contains(&max_words) || !(1..=MAX_HIDDEN).contains(&hidden) {
+        return Err(format!(
+            "`model.max_words` must be from 1 to {MAX_WORDS}, `model.hidden` from 1 to {MAX_HIDDEN}"
+        ));
     }
     Ok(())
 }
@@ -197,23 +204,21 @@ impl SpanModel {
         if tokenizer.vocab_size() > state.encoder.vocab_size {
             return Err(damaged("the tokenizer has more word-pieces than the encoder".to_owned()));
         }
-        let network = Network::empty(state.encoder, tokenizer.n_buckets(), state.head)?;
+        let network = Network::saved(state.encoder, tokenizer.n_buckets(), state.head, weights)?;
         let mut model = Self::new(domain, spec, labels, tokenizer, network);
         let (was, is) = (state.n_rules, model.grammar.n_rules());
         if was != is {
             return Err(changed(format!("the grammar had {was} rules, now it has {is}")));
         }
-        model.read_weights(weights)?;
+        model.read_tables(weights)?;
         Ok(model)
     }
 
-    fn read_weights(&mut self, weights: &mut Weights) -> Result<(), WeightsError> {
-        let shapes: Vec<_> = self
-            .network
-            .params
-            .shapes()
-            .map(|(id, name, shape, _)| (id, name.to_owned(), shape.to_vec()))
-            .collect();
+    /// Reads the tables, which are the parameters that the network itself does not have.
+    fn read_tables(&mut self, weights: &mut Weights) -> Result<(), WeightsError> {
+        let shapes = self.network.params.shapes().filter(|(id, ..)| self.table_ids.contains(id));
+        let shapes: Vec<_> =
+            shapes.map(|(id, name, shape, _)| (id, name.to_owned(), shape.to_vec())).collect();
         for (id, name, shape) in shapes {
             let values = weights.take(&name, &shape)?;
             self.network.params.set(id, values);
@@ -232,6 +237,15 @@ impl SpanModel {
             n_rules: self.grammar.n_rules(),
         };
         serde_json::to_value(state).unwrap_or_else(|_| unreachable!("names and numbers are JSON"))
+    }
+
+    /// Whether charts can add up scores made of these logits and of the tables. Weights that are not numbers, or so large
+    /// that their sums are not, come from a training that diverged.
+    pub(crate) fn is_usable(&self, logits: &[f32]) -> bool {
+        let Tables { usages, rules, lexicon, rare } = &self.tables;
+        let parts: [&[f32]; 4] = [logits, usages, rules, &[*lexicon, *rare]];
+        // Also false for what is not a number.
+        parts.into_iter().flatten().all(|score| score.abs() < MAX_SCORE)
     }
 
     /// Reads the tables from the parameters, after these changed.
@@ -464,12 +478,18 @@ fn score_and_decode<F: SpanFamily>(
     } else {
         (network.logits(&items), vec![Vec::new(); items.len()])
     };
-    let decode = |(item, ((request, input), word_vectors)): (usize, ((Request, F::Input), Vec<f32>))| {
+    let decode = |(item, (request, input), word_vectors): (usize, (Request, F::Input), Vec<f32>)| {
         let Request { utterance, details, budget } = request;
+        if !family.model().is_usable(logits.of(item)) {
+            let reason = "the model's scores are no finite numbers: its training diverged; train it again";
+            let (parse, spans) = (Err(reason.to_owned()), Vec::new());
+            return Parsed { utterance, parse, word_vectors: Vec::new(), spans };
+        }
         let Decoded { parse, spans } = family.decode(&input, logits.of(item), details, &Meter::new(&budget));
         Parsed { utterance, parse, word_vectors, spans }
     };
-    batch.into_iter().zip(vectors).enumerate().map(decode).collect()
+    let scored = batch.into_iter().zip(vectors).enumerate();
+    scored.map(|(item, (asked, vectors))| decode((item, asked, vectors))).collect()
 }
 
 fn prepare_checked<F: SpanFamily>(family: &F, request: &Request) -> Result<F::Input, String> {
@@ -558,6 +578,10 @@ fn logit_gradients<F: SpanFamily>(
         return (gradients, sums);
     }
     for (at, (task, input)) in inputs.iter().enumerate() {
+        if !family.model().is_usable(logits.of(at)) {
+            sums.loss = f64::NAN;
+            break;
+        }
         let target = LossTarget { objective: shard.objective, pair: task.pair, terms: shard.terms };
         let Some((loss, mut gradient)) = family.loss(input, logits.of(at), &target) else { continue };
         gradient.scale(shard.scale * task.weight);

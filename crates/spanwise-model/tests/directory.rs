@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+#[path = "directory/integrity.rs"]
+mod integrity;
+
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use spanwise_core::Utterance;
@@ -65,6 +68,8 @@ impl Saved {
         fs::write(self.file(role), bytes).unwrap();
         if role != "model.json" {
             self.edit(|model| model["files"][role]["sha256"] = json!(format!("{:x}", Sha256::digest(bytes))));
+        } else if serde_json::from_slice::<Value>(bytes).is_ok_and(|value| value.is_object()) {
+            self.edit(|_| {});
         }
     }
 
@@ -81,12 +86,17 @@ impl Saved {
         }
     }
 
-    /// Changes the object in `model.json`.
+    /// Changes the object in `model.json` and its digest, if it has one: so that it is not the digest that fails.
     fn edit(&self, change: impl FnOnce(&mut Value)) {
         let path = self.file("model.json");
-        let mut object = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        let mut object: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
         change(&mut object);
-        fs::write(path, object.to_string()).unwrap();
+        let blank = "0".repeat(64);
+        if object.get("digest").is_some() {
+            object["digest"] = json!(blank);
+        }
+        let text = object.to_string();
+        fs::write(path, text.replacen(&blank, &format!("{:x}", Sha256::digest(&text)), 1)).unwrap();
     }
 
     /// Replaces the tensors, one by one.
@@ -297,12 +307,31 @@ fn weights_of_another_shape_are_refused() {
 
 #[test]
 fn sizes_that_cannot_be_are_refused() {
-    for (key, value) in
-        [("heads", 3), ("heads", 0), ("hidden", 0), ("vocab_size", 1), ("layers", 1_000_000_000)]
-    {
+    // Some of these would take gigabytes, and end the process if they were allocated.
+    for (key, value) in [
+        ("heads", 3),
+        ("heads", 0),
+        ("hidden", 0),
+        ("vocab_size", 1),
+        ("layers", 1_000_000_000),
+        ("layers", 10_000_000),
+        ("hidden", 10_000_000),
+        ("vocab_size", 10_000_000),
+        ("intermediate", 10_000_000),
+        ("relative_buckets", 10_000_000),
+        ("max_positions", 10_000_000),
+    ] {
         let saved = Saved::new();
         saved.edit(|model| model["state"]["encoder"][key] = json!(value));
-        assert!(!saved.error().is_empty());
+        assert!(!saved.error().is_empty(), "{key} {value}");
+    }
+    for (key, value) in [("hidden", 1_u64 << 60), ("max_words", u64::MAX), ("max_words", 0)] {
+        let saved = Saved::new();
+        saved.edit(|model| {
+            model["settings"][key] = json!(value);
+            model["state"]["head"]["hidden"] = model["settings"]["hidden"].clone();
+        });
+        assert!(saved.error().contains(key), "{key} {value}");
     }
     let saved = Saved::new();
     saved.edit(|model| model["state"]["head"]["n_labels"] = json!(7));
@@ -373,7 +402,7 @@ const RECORDED: [(&str, &str, f64, f64); 2] = [
 
 #[test]
 fn models_of_every_format_version_load_and_parse_as_they_did() {
-    for (version, is_calibrated) in [("v1", false), ("v2", true), ("v3", true)] {
+    for (version, is_calibrated) in [("v1", false), ("v2", true), ("v3", true), ("v4", true)] {
         let saved = fixture(version);
         let parser = Parser::load(saved.path()).unwrap();
         for (utterance, program, posterior, probability) in RECORDED {
@@ -387,12 +416,12 @@ fn models_of_every_format_version_load_and_parse_as_they_did() {
         assert_eq!(parser.model().confidence == Confidence::default(), !is_calibrated);
         assert_eq!(format!("v{}", parser.model().format_version), version);
     }
-    assert_eq!(FORMAT_VERSION, 3, "a new version needs a fixture");
+    assert_eq!(FORMAT_VERSION, 4, "a new version needs a fixture");
 }
 
 #[test]
 fn an_older_model_that_is_saved_again_becomes_a_new_one_without_its_old_files() {
-    for version in ["v1", "v2"] {
+    for version in ["v1", "v2", "v3"] {
         let saved = fixture(version);
         let before = Parser::load(saved.path()).unwrap().parse(RECORDED[0].0);
         Model::load(saved.path()).unwrap().save(saved.path()).unwrap();

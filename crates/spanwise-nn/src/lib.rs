@@ -5,6 +5,7 @@
 //! gradient of its loss with respect to the logits. Programs, charts and losses are defined elsewhere.
 
 mod device;
+pub mod files;
 mod gelu;
 pub mod hub;
 mod network;

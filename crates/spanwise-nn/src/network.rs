@@ -72,6 +72,44 @@ struct Head {
     out_bias: ParamId,
 }
 
+impl Head {
+    /// Adds the parameters of a scorer: saved ones, or random ones if the encoder's are not saved ones.
+    fn new(
+        HeadConfig { hidden, n_labels }: HeadConfig,
+        encoded: usize,
+        params: &mut Params,
+        source: &mut Source<'_>,
+        seed: u64,
+    ) -> Result<Self, WeightsError> {
+        let mut random = Random::new(seed, &[2]);
+        // As the usual uniform initialisation, with the same variance.
+        let deviation = |inputs: usize| 1.0 / (3.0 * inputs as f32).sqrt();
+        let mut add = |name: &str, shape: &[usize], inputs: usize| -> Result<ParamId, WeightsError> {
+            let name = format!("head.{name}");
+            let values = match (&mut *source, shape) {
+                (Source::Saved(weights), _) => weights.take(&name, shape)?,
+                (_, &[rows, columns]) => {
+                    return Ok(params.add_normal(
+                        name,
+                        [rows, columns],
+                        Group::Head,
+                        deviation(inputs),
+                        &mut random,
+                    ));
+                }
+                _ => vec![0.0; shape.iter().product()],
+            };
+            Ok(params.add(name, shape, Group::Head, values))
+        };
+        let start = add("start.weight", &[encoded, hidden], 2 * encoded)?;
+        let end = add("end.weight", &[encoded, hidden], 2 * encoded)?;
+        let out = add("out.weight", &[hidden, n_labels], hidden)?;
+        let bias = add("hidden.bias", &[hidden], 0)?;
+        let out_bias = add("out.bias", &[n_labels], 0)?;
+        Ok(Self { start, end, bias, out, out_bias })
+    }
+}
+
 /// An encoder with a span scorer on top, and the tables that a model adds.
 ///
 /// The scorer is a two-layer perceptron: a span is represented by the encoder's vectors of the first word-piece of its
@@ -152,16 +190,17 @@ impl Network {
         Self::build(config, ngram_buckets, &mut Source::Random(&mut random), head, seed)
     }
 
-    /// A network whose values will be set from a file.
+    /// A network from a file of weights that this program saved. What the file does not hold is never allocated.
     ///
     /// # Errors
-    /// Never: the signature is that of the other constructors.
-    pub fn empty(
+    /// Weights that do not fit the configurations.
+    pub fn saved(
         config: EncoderConfig,
         ngram_buckets: usize,
         head: HeadConfig,
+        weights: &mut Weights,
     ) -> Result<Self, WeightsError> {
-        Self::build(config, ngram_buckets, &mut Source::Zeros, head, 0)
+        Self::build(config, ngram_buckets, &mut Source::Saved(weights), head, 0)
     }
 
     fn build(
@@ -173,20 +212,7 @@ impl Network {
     ) -> Result<Self, WeightsError> {
         let mut params = Params::default();
         let transformer = Transformer::new(config, ngram_buckets, &mut params, source)?;
-        let HeadConfig { hidden, n_labels } = head_config;
-        let encoded = transformer.config.hidden;
-        let mut random = Random::new(seed, &[2]);
-        // As the usual uniform initialisation, with the same variance.
-        let deviation = |inputs: usize| 1.0 / (3.0 * inputs as f32).sqrt();
-        let mut matrix = |name: &str, shape: [usize; 2], inputs| {
-            params.add_normal(format!("head.{name}"), shape, Group::Head, deviation(inputs), &mut random)
-        };
-        let start = matrix("start.weight", [encoded, hidden], 2 * encoded);
-        let end = matrix("end.weight", [encoded, hidden], 2 * encoded);
-        let out = matrix("out.weight", [hidden, n_labels], hidden);
-        let bias = params.add("head.hidden.bias", &[hidden], Group::Head, vec![0.0; hidden]);
-        let out_bias = params.add("head.out.bias", &[n_labels], Group::Head, vec![0.0; n_labels]);
-        let head = Head { start, end, bias, out, out_bias };
+        let head = Head::new(head_config, transformer.config.hidden, &mut params, source, seed)?;
         Ok(Self { params, transformer, head, head_config, frozen: None })
     }
 

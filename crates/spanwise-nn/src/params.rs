@@ -137,6 +137,16 @@ impl Params {
             .map(|(at, param)| (ParamId(at), param.name.as_str(), param.shape.as_slice(), param.trained))
     }
 
+    /// Whether all values that are trained are finite. Cost: one copy of them.
+    #[must_use]
+    pub fn are_finite(&self) -> bool {
+        self.list.iter().filter(|param| param.trained).all(|param| {
+            let data = param.values.clone().into_data();
+            let all_finite = |values: &[f32]| values.iter().all(|value| value.is_finite());
+            data.as_slice::<f32>().is_ok_and(all_finite)
+        })
+    }
+
     /// The number of trainable parameters, counting every value.
     #[must_use]
     pub fn n_trained(&self) -> usize {

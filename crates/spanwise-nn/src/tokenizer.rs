@@ -3,16 +3,17 @@
 //! A pretrained encoder comes with its own word-pieces ([`WordPieces`]); an encoder that is trained from scratch
 //! learns a [`WordTable`]. Word-pieces do not exist outside encoders: all other crates count words.
 
+mod allowed;
 mod word_pieces;
 mod word_table;
 
 pub use word_pieces::WordPieces;
 pub use word_table::WordTable;
 
+use crate::files::{MAX_JSON, MAX_VALUES, check_json, read_regular};
 use serde_json::{Map, Value};
 use spanwise_core::Utterance;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 use thiserror::Error;
 use word_pieces::from_vocab;
@@ -24,8 +25,6 @@ pub const FILE_NAME: &str = "tokenizer.json";
 const VOCAB_NAME: &str = "vocab.txt";
 /// How the pieces of a `vocab.txt` are to be used.
 const VOCAB_CONFIG_NAME: &str = "tokenizer_config.json";
-/// No tokenizer is larger.
-const MAX_FILE: u64 = 256 << 20;
 
 /// The input of an encoder for one utterance: its word-pieces (sub-word tokens) and which of them make up each word.
 ///
@@ -197,10 +196,9 @@ fn parse(json: &[u8], file: &str) -> Result<Tokenizer, TokenizerError> {
 }
 
 fn json_object(json: &[u8], file: &str) -> Result<Map<String, Value>, TokenizerError> {
-    serde_json::from_slice(json).map_err(|error| TokenizerError::Format {
-        file: file.to_owned(),
-        reason: format!("it is not a JSON object ({error})"),
-    })
+    let format = |reason: String| TokenizerError::Format { file: file.to_owned(), reason };
+    check_json(json, MAX_VALUES).map_err(format)?;
+    serde_json::from_slice(json).map_err(|error| format(format!("it is not a JSON object ({error})")))
 }
 
 fn unsupported(file: &str, what: &str, found: String, expected: &str) -> TokenizerError {
@@ -210,18 +208,11 @@ fn unsupported(file: &str, what: &str, found: String, expected: &str) -> Tokeniz
 
 /// The content of a file, or `None` when there is no such file.
 fn read(path: &Path) -> Result<Option<Vec<u8>>, TokenizerError> {
-    let fail = |reason| TokenizerError::Read { file: path.display().to_string(), reason };
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(fail(error)),
-    };
-    let mut bytes = Vec::new();
-    file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(fail)?;
-    if bytes.len() as u64 > MAX_FILE {
-        return Err(fail(io::Error::other(format!("it is larger than {} MiB", MAX_FILE >> 20))));
+    match read_regular(path, MAX_JSON) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(reason) => Err(TokenizerError::Read { file: path.display().to_string(), reason }),
     }
-    Ok(Some(bytes))
 }
 
 #[cfg(test)]

@@ -134,8 +134,8 @@ pub(crate) enum Source<'a> {
     Weights(&'a mut Weights),
     /// Chance.
     Random(&'a mut Random),
-    /// Zeros, to be overwritten with saved values.
-    Zeros,
+    /// A file that this program saved. Each tensor is compared with it before memory is reserved.
+    Saved(&'a mut Weights),
 }
 
 impl Transformer {
@@ -185,7 +185,8 @@ impl Transformer {
                 "attention.output.LayerNorm",
             ],
         };
-        let mut layers = Vec::with_capacity(config.layers);
+        // No memory is reserved for layers that only the configuration has.
+        let mut layers = Vec::new();
         for at in 0..config.layers {
             let name = |part: &str| format!("encoder.layer.{at}.{part}");
             layers.push(Layer {
@@ -395,20 +396,19 @@ impl Builder<'_, '_> {
                 let theirs = weights.take(name, &[columns, rows])?;
                 (0..rows * columns).map(|at| theirs[at % columns * rows + at / columns]).collect()
             }
-            Source::Weights(weights) => weights.take(name, &shape)?,
+            Source::Weights(weights) | Source::Saved(weights) => weights.take(name, &shape)?,
             Source::Random(random) => {
                 let deviation = if flipped { (2.0 / (rows + columns) as f32).sqrt() } else { 0.1 };
                 (0..rows * columns).map(|_| deviation * random.normal()).collect()
             }
-            Source::Zeros => vec![0.0; rows * columns],
         };
         Ok(self.params.add(name, &shape, Group::Encoder, values))
     }
 
     fn vector(&mut self, name: &str, length: usize, initial: f32) -> Result<ParamId, WeightsError> {
         let values = match self.source {
-            Source::Weights(weights) => weights.take(name, &[length])?,
-            _ => vec![initial; length],
+            Source::Weights(weights) | Source::Saved(weights) => weights.take(name, &[length])?,
+            Source::Random(_) => vec![initial; length],
         };
         Ok(self.params.add(name, &[length], Group::Encoder, values))
     }

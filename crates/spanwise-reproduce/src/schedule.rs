@@ -196,7 +196,8 @@ impl RunContext<'_> {
     fn trained(&self, job: &Job, fingerprint: &str) -> Result<Training, Halt> {
         let home = self.home(job);
         let before = self.store.training(&home)?;
-        let has_model = home.join("model.json").exists() && home.join("weights.safetensors").exists();
+        // It is written last: where it is, the model is complete.
+        let has_model = home.join("model.json").exists();
         let is_this = |known: &&Training| known.fingerprint == fingerprint && known.done && has_model;
         if let Some(known) = before.as_ref().filter(is_this) {
             return Ok(known.clone());
@@ -339,8 +340,7 @@ impl RunContext<'_> {
                 return Ok(());
             }
         }
-        // The manifest goes first: from then on the folder is not a model.
-        self.store.remove(&home, &["model.json", "weights.safetensors", "tokenizer.json"])
+        self.store.remove_model(&home)
     }
 }
 

@@ -201,6 +201,16 @@ impl Store {
     pub(crate) fn remove(&self, folder: &Path, names: &[&str]) -> Result<(), ReproduceError> {
         names.iter().map(|name| folder.join(name)).try_for_each(|path| gone(&path, fs::remove_file(&path)))
     }
+
+    /// Removes the model of a folder. The manifest goes first: from then on the folder is not a model.
+    pub(crate) fn remove_model(&self, folder: &Path) -> Result<(), ReproduceError> {
+        self.remove(folder, &["model.json"])?;
+        let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
+        let names: Vec<String> = names.filter_map(|name| name.into_string().ok()).collect();
+        let is_part =
+            |name: &&str| ["weights", "tokenizer", "executor-"].iter().any(|stem| name.starts_with(stem));
+        self.remove(folder, &names.iter().map(String::as_str).filter(is_part).collect::<Vec<_>>())
+    }
 }
 
 /// The outcome of a removal; what was not there is gone as well.

@@ -74,6 +74,11 @@ pub trait Engine: Send + Sync + 'static {
     /// Describes the model.
     fn describe(&self) -> ModelInfo;
 
+    /// What the user should know about the model; reported once, when it is loaded.
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Parses a batch: one reading for each utterance, in their order. All of them have the same `k`. A reading must
     /// not depend on the rest of its batch, up to rounding.
     fn parse(&self, batch: &[Ask]) -> Vec<Reading>;

@@ -26,6 +26,13 @@ pub enum Event {
         /// How long the load took.
         took: Duration,
     },
+    /// Something that the user should know about a model that was loaded.
+    LoadWarning {
+        /// Its name.
+        model: String,
+        /// What it is.
+        text: String,
+    },
     /// A model could not be loaded; an earlier one stays.
     LoadFailed {
         /// Its name.

@@ -5,6 +5,7 @@
 
 use crate::engine::{Engine, ModelInfo, Source, Stamp};
 use crate::event::{Event, Listener};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -16,6 +17,13 @@ pub(crate) struct Loaded {
     /// 1 for the first, one more each time it is loaded again.
     pub generation: u64,
     pub at: SystemTime,
+}
+
+/// A model that was loaded and does not serve yet.
+struct Fresh {
+    engine: Arc<dyn Engine>,
+    info: Arc<ModelInfo>,
+    warnings: Vec<String>,
 }
 
 /// A model by name.
@@ -40,16 +48,18 @@ impl Slot {
 
     fn load(&self, listener: &Listener) -> Result<(), String> {
         let start = Instant::now();
-        let loaded = self.source.load();
+        let loaded = self.try_load();
         let mut problem = self.problem.write().unwrap_or_else(PoisonError::into_inner);
         match loaded {
-            Ok(engine) => {
-                let info = Arc::new(engine.describe());
+            Ok(Fresh { engine, info, warnings }) => {
                 let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
                 let generation = current.as_ref().map_or(1, |old| old.generation + 1);
                 *current = Some(Loaded { engine, info, generation, at: SystemTime::now() });
                 *problem = None;
                 listener(Event::Loaded { model: self.name.clone(), generation, took: start.elapsed() });
+                for text in warnings {
+                    listener(Event::LoadWarning { model: self.name.clone(), text });
+                }
                 Ok(())
             }
             Err(reason) => {
@@ -59,6 +69,22 @@ impl Slot {
                 Err(reason)
             }
         }
+    }
+}
+
+impl Slot {
+    /// Loads and describes the model. A loader that panics has failed, but models are loaded again as before.
+    fn try_load(&self) -> Result<Fresh, String> {
+        let load = || {
+            let engine = self.source.load()?;
+            let (info, warnings) = (Arc::new(engine.describe()), engine.warnings());
+            Ok(Fresh { engine, info, warnings })
+        };
+        catch_unwind(AssertUnwindSafe(load)).unwrap_or_else(|panic| {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("unknown panic");
+            Err(format!("the loader failed, which is a defect of this program: {text}"))
+        })
     }
 }
 

@@ -1,19 +1,29 @@
 //! Checkpoints: the state of a run after an epoch, in one file that is replaced atomically.
+//!
+//! The file holds its own SHA-256, computed with zeros in the place of the digits. It is compared before a run is resumed:
+//! with one changed bit, the run would end with other weights.
 
 use crate::error::TrainError;
 use crate::row::EpochRow;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 use spanwise_domains::data::write_atomic;
+use spanwise_nn::files::{MAX_WEIGHTS, open_regular};
 use spanwise_nn::pretrained::{Weights, WeightsError, write_safetensors};
 use spanwise_nn::{AdamW, Params};
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _};
 use std::path::Path;
 
 /// The name of the file in the run directory.
 pub(crate) const FILE: &str = "checkpoint.safetensors";
 
-/// The key of [`State`] in the file's metadata.
+/// The keys of [`State`] and of the file's hash in its metadata.
 const STATE: &str = "state";
+const DIGEST: &str = "digest";
+/// Hexadecimal digits of a hash.
+const DIGITS: usize = 64;
 
 /// The state of a run besides weights and optimizer moments.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -28,6 +38,9 @@ pub(crate) struct State {
     pub(crate) best: Option<Best>,
     /// The number of optimizer steps.
     pub(crate) step: u64,
+    /// Whether the file holds its hash; those of older versions do not.
+    #[serde(default)]
+    pub(crate) is_sealed: bool,
 }
 
 /// The best score on dev.
@@ -99,11 +112,31 @@ pub(crate) fn write(
         .iter()
         .map(|(name, shape, values)| (name.as_str(), shape.as_slice(), values.as_slice()))
         .collect();
-    let state = serde_json::to_string(&State { step: adam.steps(), ..state.clone() })
+    let state = serde_json::to_string(&State { step: adam.steps(), is_sealed: true, ..state.clone() })
         .map_err(|error| TrainError::Checkpoint(error.to_string()))?;
-    let metadata = BTreeMap::from([(STATE.to_owned(), state)]);
-    write_atomic(&directory.join(FILE), |out| write_safetensors(out, &borrowed, &metadata))
+    let notes =
+        |digest: String| BTreeMap::from([(STATE.to_owned(), state.clone()), (DIGEST.to_owned(), digest)]);
+    let mut hash = Sha256::new();
+    write_safetensors(&mut hash, &borrowed, &notes("0".repeat(DIGITS)))
+        .map_err(|error| TrainError::Checkpoint(error.to_string()))?;
+    let notes = notes(format!("{:x}", hash.finalize()));
+    write_atomic(&directory.join(FILE), |out| write_safetensors(out, &borrowed, &notes))
         .map_err(TrainError::Data)
+}
+
+/// The hash of a file with zeros in the place of `digest`, which is in its header of so many bytes.
+fn hash(file: &mut File, header: u64, digest: &str) -> io::Result<String> {
+    file.rewind()?;
+    let mut head = Vec::new();
+    file.by_ref().take(header).read_to_end(&mut head)?;
+    if let Some(at) = head.windows(DIGITS).position(|part| part == digest.as_bytes()) {
+        head[at..at + DIGITS].fill(b'0');
+    }
+    let mut hash = Sha256::new();
+    hash.update(&head);
+    io::copy(file, &mut hash)?;
+    file.rewind()?;
+    Ok(format!("{:x}", hash.finalize()))
 }
 
 /// Reads a checkpoint into parameters and an optimizer that were initialized as for a new run.
@@ -115,15 +148,32 @@ pub(crate) fn read(
 ) -> Result<(State, Spare), TrainError> {
     let path = directory.join(FILE);
     let bad = |error: WeightsError| TrainError::Checkpoint(error.to_string());
-    let mut weights = Weights::open(&path).map_err(bad)?;
-    let state = weights.metadata().get(STATE).and_then(|text| serde_json::from_str::<State>(text).ok());
-    let damaged = || {
+    let read = |error: io::Error| TrainError::Checkpoint(format!("{}: {error}", path.display()));
+    let mut file = open_regular(&path, MAX_WEIGHTS).map_err(read)?;
+    let again = file.try_clone().map_err(read)?;
+    let damaged = |what: &str| {
         let path = path.display();
         TrainError::Checkpoint(format!(
-            "{path} is damaged or of another version; start afresh without --resume"
+            "{path} is damaged: {what}; remove it and train again, or restore it from a copy"
         ))
     };
-    let state = state.ok_or_else(damaged)?;
+    let mut weights = Weights::from_file(again, &path).map_err(|error| match error {
+        WeightsError::Format { reason, .. } => damaged(&reason),
+        _ => bad(error),
+    })?;
+    let notes = weights.metadata();
+    let state = notes.get(STATE).and_then(|text| serde_json::from_str::<State>(text).ok());
+    let state = state.ok_or_else(|| damaged("it does not hold the state of a run of this version"))?;
+    match notes.get(DIGEST) {
+        Some(digest) => {
+            let found = hash(&mut file, weights.header_bytes(), digest).map_err(read)?;
+            if found != *digest {
+                return Err(damaged("its content does not have the SHA-256 that it names"));
+            }
+        }
+        None if state.is_sealed => return Err(damaged("its SHA-256 is missing")),
+        None => {}
+    }
     if state.identity != *identity {
         return Err(TrainError::Changed { what: state.identity.changes(identity).join(", ") });
     }

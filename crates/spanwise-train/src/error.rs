@@ -85,11 +85,16 @@ pub enum TrainError {
     /// The model cannot be written.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// The loss is not finite.
-    #[error("the loss is not a number after {step} steps; try smaller learning rates")]
+    /// The loss, its gradient or the weights are not finite.
+    #[error(
+        "training diverged at epoch {epoch}, step {step}: the loss or the weights are no longer finite numbers; \
+         lower training.rate_encoder, training.rate_head and training.rate_tables"
+    )]
     Diverged {
-        /// Steps taken.
-        step: u64,
+        /// The epoch, from 1.
+        epoch: usize,
+        /// The step of this epoch, from 1.
+        step: usize,
     },
     /// The caller stopped the run.
     #[error("stopped after {epoch} of {epochs} epochs; continue with --resume")]

@@ -17,7 +17,7 @@ use spanwise_eval::calibrate;
 use spanwise_eval::evaluate::evaluate;
 use spanwise_eval::metrics::{Evaluator, Report};
 use spanwise_lang::Terms;
-use spanwise_model::{Model, Pair, Parser, Task};
+use spanwise_model::{DirectoryLock, Model, Pair, Parser, Task};
 use spanwise_nn::{AdamW, Random};
 use std::path::Path;
 use std::sync::Arc;
@@ -29,6 +29,8 @@ const N_SAMPLES: usize = 6;
 pub(crate) struct Run<'a> {
     pub(crate) config: &'a Config,
     pub(crate) out: &'a Path,
+    /// Keeps other trainings out of `out`.
+    pub(crate) lock: DirectoryLock,
     pub(crate) model: Model,
     pub(crate) executor: Option<Arc<dyn Executor>>,
     pub(crate) terms: Terms,
@@ -52,11 +54,18 @@ struct Pass {
 
 impl Run<'_> {
     /// Restores the state of a checkpoint.
-    pub(crate) fn resume(&mut self) -> Result<(), TrainError> {
+    pub(crate) fn resume(&mut self, watch: &mut Watch<'_>) -> Result<(), TrainError> {
         let params = self.model.family.params_mut();
         let read = checkpoint::read(self.out, &self.state.identity, params, &mut self.adam)?;
         (self.state, self.spare) = read;
         self.model.family.refresh();
+        if !self.state.is_sealed {
+            let path = self.out.join(checkpoint::FILE);
+            let text =
+                format!("{} was written without a digest: damage to it cannot be detected", path.display());
+            let _ = watch(Event::Warning { text: &text });
+        }
+        let _ = watch(Event::Resumed { epoch: self.state.epoch() });
         Ok(())
     }
 
@@ -103,19 +112,28 @@ impl Run<'_> {
             let tasks: Vec<Task<'_>> = batch.iter().map(|&at| task(at)).collect();
             let noise = Random::new(seed, &[4, epoch as u64, at as u64]).next();
             let result = step.run(&*self.model.family, &self.terms, &tasks, noise);
-            let progress = (epoch as f32 - 1.0 + at as f32 / steps as f32) / training.epochs as f32;
-            self.adam.step(self.model.family.params_mut(), &result.gradients, rates(training, progress));
-            self.model.family.refresh();
             loss += result.loss;
             n_learned += result.n_learned;
+            let progress = (epoch as f32 - 1.0 + at as f32 / steps as f32) / training.epochs as f32;
+            let diverged = || TrainError::Diverged { epoch, step: at + 1 };
+            // Checked before the step, which would make all weights such numbers.
             if !loss.is_finite() {
-                return Err(TrainError::Diverged { step: self.adam.steps() });
+                return Err(diverged());
             }
+            let params = self.model.family.params_mut();
+            let norm = self.adam.step(params, &result.gradients, rates(training, progress));
+            if !norm.is_finite() {
+                return Err(diverged());
+            }
+            self.model.family.refresh();
             let mean = loss / n_learned.max(1) as f64;
             let event = Event::Step { epoch, epochs: training.epochs, step: at + 1, steps, loss: mean };
             if watch(event).is_break() {
                 return Err(TrainError::Stopped { epoch: self.state.epoch(), epochs: training.epochs });
             }
+        }
+        if !self.model.family.params().are_finite() {
+            return Err(TrainError::Diverged { epoch, step: steps });
         }
         let learned = 100.0 * n_learned as f64 / n_all.max(1) as f64;
         Ok(Pass { loss: loss / n_learned.max(1) as f64, learned })
@@ -128,7 +146,7 @@ impl Run<'_> {
         let row = FinalRow { dev: self.dev_report(), ece_of_posteriors };
         self.write_metrics(Some(&row))?;
         self.model.training = self.training_notes(&row);
-        self.model.save(self.out)?;
+        self.model.save_locked(&self.lock)?;
         let executor = self.model.open_executor(self.out)?;
         Ok(Trained { parser: Parser::new(self.model, executor), row })
     }

@@ -14,7 +14,8 @@ use spanwise_domains::exec::{self, Executor};
 use spanwise_domains::load::{LoadError, Spec};
 use spanwise_eval::annotate;
 use spanwise_lang::{Domain, TermId, Terms};
-use spanwise_model::{Blueprint, EncoderSource, Model, Objective, Parser};
+use spanwise_model::{Blueprint, DirectoryLock, EncoderSource, Model, Objective, Parser};
+use spanwise_nn::files::{MAX_JSON, read_regular};
 use spanwise_nn::{AdamW, AdamWConfig};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -40,6 +41,11 @@ pub enum Event<'a> {
         done: usize,
         /// All.
         total: usize,
+    },
+    /// Something that the user should know, although the run goes on.
+    Warning {
+        /// What it is.
+        text: &'a str,
     },
     /// A run is continued after this many epochs.
     Resumed {
@@ -81,7 +87,8 @@ pub struct Trained {
 /// Trains a model.
 ///
 /// Relative paths of data files are below `data`. `encoder` is the directory of a pretrained encoder, `None` for the compact
-/// one. `out` is the run directory, which becomes the model directory.
+/// one. `out` is the run directory, which becomes the model directory. It is locked until the run ends, so that no other
+/// training or calibration writes into it.
 ///
 /// # Errors
 /// See [`TrainError`]. A checkpoint that was written before the error can be resumed from.
@@ -94,10 +101,9 @@ pub fn train(
     watch: &mut Watch<'_>,
 ) -> Result<Trained, TrainError> {
     config.check()?;
-    let has_checkpoint = out.join(checkpoint::FILE).exists();
-    if !resume && (has_checkpoint || out.join("model.json").exists()) {
-        return Err(TrainError::Occupied { path: out.display().to_string() });
-    }
+    // A wrong directory is reported before data and encoder are read.
+    let lock = out.is_dir().then(|| DirectoryLock::take(out)).transpose()?;
+    check_vacant(out, resume)?;
     let spec = Spec::parse(&config.domain);
     let domain = spec.load()?;
     let executor: Option<Arc<dyn Executor>> = exec::open(&domain, spec.directory())
@@ -135,7 +141,15 @@ pub fn train(
         return Err(nothing_derivable(config, train_file, &pairs.left_out));
     }
     make_directory(out)?;
-    sweep(out);
+    let lock = match lock {
+        Some(lock) => lock,
+        None => {
+            // Another run may have made the directory meanwhile.
+            let lock = DirectoryLock::take(out)?;
+            check_vacant(out, resume)?;
+            lock
+        }
+    };
     write_text(&out.join("config.toml"), &config.to_toml())?;
     let derivable = pairs.derivable();
     let _ = watch(Event::Data {
@@ -147,6 +161,7 @@ pub fn train(
     let mut run = Run {
         config,
         out,
+        lock,
         adam: optimiser(config, &model),
         spare: vec![None; model.family.params().no_gradients().len()],
         model,
@@ -158,11 +173,19 @@ pub fn train(
         state: State { identity, ..State::default() },
         cache: Cache::default(),
     };
-    if resume && has_checkpoint {
-        run.resume()?;
-        let _ = watch(Event::Resumed { epoch: run.state.epoch() });
+    if resume && out.join(checkpoint::FILE).exists() {
+        run.resume(watch)?;
     }
     run.train(watch)
+}
+
+/// Checks that a new run does not replace another one.
+fn check_vacant(out: &Path, resume: bool) -> Result<(), TrainError> {
+    let is_there = |name: &str| out.join(name).exists();
+    if !resume && (is_there(checkpoint::FILE) || is_there("model.json")) {
+        return Err(TrainError::Occupied { path: out.display().to_string() });
+    }
+    Ok(())
 }
 
 fn nothing_derivable(config: &Config, file: String, left_out: &[LeftOut]) -> TrainError {
@@ -197,7 +220,7 @@ fn identity(config: &Config, domain: &Domain, encoder: Option<&Path>, data: &[&[
     }
     let mut weights = Sha256::new();
     if let Some(directory) = encoder {
-        weights.update(std::fs::read(directory.join("config.json")).unwrap_or_default());
+        weights.update(read_regular(&directory.join("config.json"), MAX_JSON).unwrap_or_default());
         let size = std::fs::metadata(directory.join("model.safetensors")).map_or(0, |file| file.len());
         weights.update(size.to_le_bytes());
     }
@@ -248,19 +271,6 @@ pub(crate) fn build(
 fn make_directory(path: &Path) -> Result<(), TrainError> {
     std::fs::create_dir_all(path)
         .map_err(|error| TrainError::Write { path: path.display().to_string(), reason: error.to_string() })
-}
-
-/// Removes temporary files that a killed run left behind: hidden files that end in `.tmp`.
-fn sweep(directory: &Path) {
-    let Ok(entries) = std::fs::read_dir(directory) else { return };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        if name.starts_with('.') && name.ends_with(".tmp") {
-            // A file that cannot be removed is harmless.
-            let _ = std::fs::remove_file(entry.path());
-        }
-    }
 }
 
 /// Replaces a text file atomically.

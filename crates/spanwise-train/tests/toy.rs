@@ -139,6 +139,7 @@ fn events_come_in_order_and_count_what_is_done() {
             Event::Epoch { row } => format!("epoch {}", row.epoch),
             Event::Cache { .. } => "cache".to_owned(),
             Event::Resumed { epoch } => format!("resumed {epoch}"),
+            Event::Warning { text } => format!("warning {text}"),
         });
         ControlFlow::Continue(())
     })
@@ -191,4 +192,78 @@ fn a_finished_run_is_not_overwritten_unless_it_is_continued() {
     assert!(matches!(run(&config, out.path(), false, go_on), Err(TrainError::Occupied { .. })));
     run(&config, out.path(), true, go_on).unwrap();
     assert!(before == files(out.path()));
+}
+
+/// Stops a run after its first epoch.
+fn stopped_after_one_epoch(config: &Config, out: &Path) {
+    let stopped = run(config, out, false, |event| match event {
+        Event::Epoch { .. } => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    });
+    assert!(matches!(stopped.err().unwrap(), TrainError::Stopped { epoch: 1, .. }));
+}
+
+#[test]
+fn a_flipped_bit_in_a_checkpoint_is_a_clear_error_and_never_another_result() {
+    let out = tempfile::tempdir().unwrap();
+    let config = config(&["training.epochs=2", "training.augment_from=0"]);
+    stopped_after_one_epoch(&config, out.path());
+    let path = out.path().join("checkpoint.safetensors");
+    let whole = fs::read(&path).unwrap();
+    // The header densely, where names and digests are, and the rest in large steps.
+    let header = 8 + u64::from_le_bytes(whole[..8].try_into().unwrap()) as usize;
+    let places = (0..header).step_by(97).chain((header..whole.len()).step_by(whole.len() / 40));
+    for at in places {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1 << (at % 8);
+        fs::write(&path, bytes).unwrap();
+        let error = run(&config, out.path(), true, |event| {
+            assert!(!matches!(event, Event::Resumed { .. }), "byte {at} is not noticed");
+            ControlFlow::Continue(())
+        });
+        let error = error.err().unwrap_or_else(|| panic!("byte {at}")).to_string();
+        assert!(error.contains("checkpoint.safetensors is damaged"), "byte {at}: {error}");
+    }
+    fs::write(&path, whole).unwrap();
+    assert!(run(&config, out.path(), true, go_on).is_ok());
+}
+
+#[test]
+fn two_trainings_cannot_write_into_one_directory() {
+    let out = tempfile::tempdir().unwrap();
+    let config = config(&["training.epochs=2", "training.augment_from=0"]);
+    let mut n_refused = 0;
+    let trained = run(&config, out.path(), false, |event| {
+        if let Event::Step { step: 1, .. } = event {
+            for resume in [false, true] {
+                let second = run(&config, out.path(), resume, go_on).err().unwrap().to_string();
+                let place = out.path().to_str().unwrap();
+                assert!(second.contains(place) && second.contains("is in use"), "{second}");
+                n_refused += 1;
+            }
+        }
+        ControlFlow::Continue(())
+    });
+    assert!(trained.is_ok() && n_refused == 4);
+    assert!(run(&config, out.path(), true, go_on).is_ok(), "the lock ends with the run");
+}
+
+#[test]
+fn a_training_that_diverges_is_a_clear_error_and_the_checkpoint_before_it_stays() {
+    let out = tempfile::tempdir().unwrap();
+    for rate in ["1e4", "1e5", "1e6"] {
+        let rates = ["encoder", "head", "tables"].map(|part| format!("training.rate_{part}={rate}"));
+        let settings: Vec<&str> = rates.iter().map(String::as_str).collect();
+        let directory = out.path().join(rate);
+        let error = run(&config(&settings), &directory, false, go_on).err();
+        let error = error.unwrap_or_else(|| panic!("{rate} is trained to the end"));
+        let TrainError::Diverged { epoch, .. } = error else { panic!("{rate}: {error}") };
+        let text = error.to_string();
+        assert!(
+            text.contains("training diverged at epoch ") && text.contains("training.rate_encoder"),
+            "{text}"
+        );
+        assert!(!directory.join("model.json").exists());
+        assert_eq!(directory.join("checkpoint.safetensors").exists(), epoch > 1);
+    }
 }

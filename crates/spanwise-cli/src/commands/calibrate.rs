@@ -9,6 +9,7 @@ use spanwise_domains::data::{self, Example};
 use spanwise_eval::calibrate::{Fitted, fit};
 use spanwise_eval::evaluate::evaluate;
 use spanwise_eval::metrics::{Evaluator, Report};
+use spanwise_model::{DirectoryLock, ModelError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -46,6 +47,8 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
             WrongCall(format!("{out} already holds a model; choose another --out, or remove it")).into()
         );
     }
+    // Held from here on: a training into the directory would be lost, or replace this calibration.
+    let lock = out.is_dir().then(|| DirectoryLock::take(out)).transpose().map_err(wrong_directory)?;
     let parser = parser(&args.model)?;
     let dev = super::eval::read(&args.dev, usize::MAX)?;
     let train = utterances(&args.train)?;
@@ -56,7 +59,11 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     let Fitted { confidence, ece_of_posteriors } = fit(parser.model(), &evaluator, &train, &dev);
     let mut model = parser.into_model();
     model.confidence = confidence;
-    model.save(out)?;
+    match &lock {
+        Some(lock) => model.save_locked(lock)?,
+        None => model.save(out)?,
+    }
+    drop(lock);
 
     // The saved model is evaluated, not the one in memory.
     let parser = super::parser(out)?;
@@ -64,6 +71,14 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     let report = Report::new(&evaluate(parser.model(), &evaluator, &dev, &|_| {}));
     print(args.json, out, &parser.model().confidence, [ece_of_posteriors, report.ece])?;
     Ok(Status::Success)
+}
+
+/// A directory that is in use is a wrong call.
+fn wrong_directory(error: ModelError) -> anyhow::Error {
+    match error {
+        ModelError::Busy { .. } => WrongCall(error.to_string()).into(),
+        _ => error.into(),
+    }
 }
 
 fn utterances(paths: &[PathBuf]) -> Result<Vec<Utterance>> {

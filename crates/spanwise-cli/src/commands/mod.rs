@@ -20,7 +20,7 @@ pub(crate) mod reproduce;
 pub(crate) mod serve;
 pub(crate) mod train;
 
-use crate::output::WrongCall;
+use crate::output::{WrongCall, say};
 use crate::signals;
 use anyhow::{Context, Result};
 use spanwise_domains::exec::Executor;
@@ -69,10 +69,12 @@ fn executor(domain: &Domain, spec: Spec<'_>) -> Result<Box<dyn Executor>> {
 pub(crate) fn parser(directory: &Path) -> Result<Parser> {
     // The executor of the model may be a separate process.
     signals::stop_executors();
-    Parser::load(directory).map_err(|error| match error {
-        ModelError::Missing { .. } => WrongCall(error.to_string()).into(),
+    let parser = Parser::load(directory).map_err(|error| match error {
+        ModelError::Missing { .. } => anyhow::Error::from(WrongCall(error.to_string())),
         _ => error.into(),
-    })
+    })?;
+    parser.model().warnings().iter().for_each(|text| say(&format!("warning: {text}")));
+    Ok(parser)
 }
 
 /// Loads the tokenizer in a directory; a directory without one is a wrong call.

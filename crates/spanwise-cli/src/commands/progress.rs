@@ -54,6 +54,8 @@ impl Shown {
                 self.bar.set_position(*done as u64);
                 self.started = Instant::now();
             }
+            // Whether or not epochs are shown.
+            Event::Warning { text } => self.bar.suspend(|| say(&format!("warning: {text}"))),
             Event::Resumed { epoch } => self.line(&format!("continuing after epoch {epoch}")),
             Event::Step { epoch, epochs, step, steps, loss } => {
                 let done = (epoch - 1) as f64 + *step as f64 / *steps as f64;

@@ -187,6 +187,7 @@ fn as_line(event: &Event) -> String {
             let again = if *generation > 1 { format!(" again (number {generation})") } else { String::new() };
             format!("model {model} loaded{again} in {:.1} s", took.as_secs_f64())
         }
+        Event::LoadWarning { model, text } => format!("warning: model {model}: {text}"),
         Event::LoadFailed { model, reason, kept } => {
             let kept = if *kept { "; the old one continues to serve" } else { "" };
             format!("model {model} could not be loaded: {reason}{kept}")
@@ -209,6 +210,9 @@ fn as_object(event: &Event) -> Value {
         Event::Exposed { addr } => json!({ "event": "exposed", "addr": addr.to_string() }),
         Event::Loaded { model, generation, took } => {
             json!({ "event": "loaded", "model": model, "generation": generation, "seconds": took.as_secs_f64() })
+        }
+        Event::LoadWarning { model, text } => {
+            json!({ "event": "load_warning", "model": model, "text": text })
         }
         Event::LoadFailed { model, reason, kept } => {
             json!({ "event": "load_failed", "model": model, "reason": reason, "kept": kept })

@@ -6,6 +6,7 @@ use crate::signals;
 use anyhow::Result;
 use serde_json::{Value, json};
 use spanwise_domains::load::LoadError;
+use spanwise_model::ModelError;
 use spanwise_nn::hub;
 use spanwise_train::config::{COMPACT, preset_names};
 use spanwise_train::{Config, ConfigError, TrainError, train};
@@ -95,7 +96,8 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     let trained = trained.map_err(|error| match error {
         TrainError::Config(error) => wrong_config(error),
         TrainError::Domain(LoadError::Unreadable { .. } | LoadError::NotInBuild { .. })
-        | TrainError::Occupied { .. } => WrongCall(error.to_string()).into(),
+        | TrainError::Occupied { .. }
+        | TrainError::Model(ModelError::Busy { .. }) => WrongCall(error.to_string()).into(),
         TrainError::Data(error) => super::data::wrong_file(error),
         _ => anyhow::Error::from(error),
     })?;

@@ -13,6 +13,7 @@ fn old_model(sandbox: &Sandbox) {
     let mut model: Value = serde_json::from_str(&text).unwrap();
     let fields = model.as_object_mut().unwrap();
     fields.remove("confidence").unwrap();
+    fields.remove("digest").unwrap();
     let files = fields.remove("files").unwrap();
     let Value::Object(state) = fields.remove("state").unwrap() else { panic!("the state is an object") };
     fields.extend(state);

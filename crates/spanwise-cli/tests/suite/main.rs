@@ -23,6 +23,7 @@ mod exec;
 mod exec_domains;
 mod explain;
 mod help;
+mod integrity;
 mod new;
 mod releases;
 mod reproduce;

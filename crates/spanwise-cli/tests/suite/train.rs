@@ -157,8 +157,8 @@ fn a_full_disk_leaves_the_checkpoint_before_it() {
     // As a run leaves it that is killed while it writes.
     sandbox.write("run/.spanwise.1.1.tmp", "half a file");
     // Files end after 16 to 32 KiB: enough for the small ones, too little for a checkpoint.
-    let limited = "trap '' XFSZ; ulimit -f 32; exec \"$SPANWISE\" train run.toml --out run --resume";
-    sandbox.shell(limited).run().exits(1).says(["cannot write run/checkpoint.safetensors", "File too large"]);
+    let limited = "ulimit -f 32; exec \"$SPANWISE\" train run.toml --out run --resume";
+    sandbox.shell(limited).run().exits(1).says(["cannot write run/checkpoint.safetensors", "ulimit -f"]);
     assert!(before == sandbox.bytes("run/checkpoint.safetensors"));
     sandbox.run(["train", "run.toml", "--out", "run", "--resume"]).exits(0);
     assert!(whole == result(&sandbox, "run"));

@@ -125,6 +125,9 @@ fn describe(source: &io::Error) -> String {
     match source.kind() {
         io::ErrorKind::NotFound => "no such file or directory".to_owned(),
         io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        io::ErrorKind::FileTooLarge => {
+            "it is too large for the limit on file sizes (`ulimit -f`) or for the file system".to_owned()
+        }
         _ => source.to_string(),
     }
 }

@@ -1,8 +1,9 @@
 //! Atomic file writing: a reader sees the old content or the new content, never a mixture.
 //!
 //! Content is written to a temporary file in the same directory, flushed to the disk and then renamed. On any error the
-//! temporary file is removed and the old file stays. Symbolic links are followed. Devices, pipes and open streams such
-//! as `/dev/stdout` are written to directly, because renaming a file over them would replace them.
+//! temporary file is removed and the old file stays; one of a killed process is removed by the next writer. Symbolic
+//! links are followed. Devices, pipes and open streams such as `/dev/stdout` are written to directly, because renaming a
+//! file over them would replace them.
 
 use super::error::DataError;
 use super::example::Example;
@@ -13,6 +14,13 @@ use tempfile::NamedTempFile;
 
 /// Longest chain of symbolic links that is followed.
 const MAX_LINKS: usize = 40;
+/// Names of temporary files start and end like this.
+const PREFIX: &str = ".spanwise.";
+const SUFFIX: &str = ".tmp";
+/// How often a temporary file that another process has removed is made again.
+const MAX_TRIES: usize = 100;
+/// The most entries of a directory that are searched for files of killed processes.
+const MAX_ENTRIES: usize = 10_000;
 
 /// Writes examples, one JSON object per line.
 ///
@@ -126,13 +134,52 @@ impl Written {
 }
 
 /// A new file with the permissions that the umask leaves, as every new file has; `tempfile` alone would make it private.
-/// A killed process leaves it behind; training removes such files by their name.
+///
+/// It is locked as long as it is written to. A killed process leaves it behind without the lock, and the next writer into
+/// the directory removes it.
 fn temporary_in(directory: &Path) -> io::Result<NamedTempFile> {
+    remove_stale(directory);
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".spanwise.").suffix(".tmp");
+    builder.prefix(PREFIX).suffix(SUFFIX);
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    for _ in 0..MAX_TRIES {
+        let temporary = builder.tempfile_in(directory)?;
+        // Between these two calls, another writer may take it for one that was left behind.
+        if temporary.as_file().lock().is_err() || is_linked(temporary.as_file()) {
+            return Ok(temporary);
+        }
+    }
     builder.tempfile_in(directory)
+}
+
+/// Whether an open file still has its name.
+#[cfg(unix)]
+fn is_linked(file: &File) -> bool {
+    file.metadata().is_ok_and(|found| std::os::unix::fs::MetadataExt::nlink(&found) > 0)
+}
+
+/// Elsewhere an open file is not removed.
+#[cfg(not(unix))]
+fn is_linked(_: &File) -> bool {
+    true
+}
+
+/// Removes temporary files of killed processes: those that no process holds a lock on. Whatever cannot be looked at stays.
+fn remove_stale(directory: &Path) {
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten().take(MAX_ENTRIES) {
+        let name = entry.file_name();
+        let is_ours = name.to_str().is_some_and(|name| name.starts_with(PREFIX) && name.ends_with(SUFFIX));
+        if !is_ours || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            continue;
+        }
+        // The lock is held until the file is gone, so that its writer, if there is one yet to lock it, notices.
+        if let Ok(file) = File::open(entry.path())
+            && file.try_lock().is_ok()
+        {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// Writes all of the content and returns the sink.
@@ -224,6 +271,45 @@ mod tests {
         assert!(error.unwrap_err().to_string().ends_with("f.jsonl: disk is full"));
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
         assert_eq!(names(directory.path()), ["f.jsonl"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn files_of_killed_writers_are_removed_and_those_of_living_ones_stay() {
+        let directory = tempfile::tempdir().unwrap();
+        let [stale, alive, other] = [".spanwise.a1.tmp", ".spanwise.b2.tmp", ".other.tmp"];
+        for name in [stale, alive, other] {
+            fs::write(directory.path().join(name), "half").unwrap();
+        }
+        std::os::unix::fs::symlink(other, directory.path().join(".spanwise.link.tmp")).unwrap();
+        let writer = File::open(directory.path().join(alive)).unwrap();
+        writer.lock().unwrap();
+        write_atomic(&directory.path().join("f"), |file| {
+            // The writer's own temporary file is held as well.
+            remove_stale(directory.path());
+            file.write_all(b"new")
+        })
+        .unwrap();
+        assert_eq!(names(directory.path()), [other, alive, ".spanwise.link.tmp", "f"]);
+        drop(writer);
+        replace_atomic(&directory.path().join("f"), |file| file.write_all(b"newer")).unwrap();
+        assert_eq!(names(directory.path()), [other, ".spanwise.link.tmp", "f"]);
+    }
+
+    #[test]
+    fn many_writers_at_once_do_not_remove_each_others_files() {
+        let directory = tempfile::tempdir().unwrap();
+        std::thread::scope(|scope| {
+            for at in 0..8 {
+                let path = directory.path().join(format!("f{at}"));
+                scope.spawn(move || {
+                    for _ in 0..50 {
+                        write_atomic(&path, |file| file.write_all(b"new")).unwrap();
+                    }
+                });
+            }
+        });
+        assert_eq!(names(directory.path()).len(), 8);
     }
 
     #[test]

@@ -67,6 +67,26 @@ pub enum ModelError {
         /// What differs.
         reason: String,
     },
+    /// `model.json` is not the one that was saved.
+    #[error(
+        "{path} was changed after it was saved: {reason}; restore it from a copy, or train again (to change a \
+         model's domain or settings, change the files it was trained from)"
+    )]
+    Tampered {
+        /// The file.
+        path: String,
+        /// What differs.
+        reason: String,
+    },
+    /// Another process writes into the directory.
+    #[error(
+        "{path} is in use: a training or a calibration is writing into it; wait until that has ended, or \
+         choose another directory"
+    )]
+    Busy {
+        /// The directory.
+        path: String,
+    },
     /// The weights do not fit.
     #[error(transparent)]
     Weights(#[from] WeightsError),

@@ -7,6 +7,7 @@ use super::error::ModelError;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use spanwise_domains::data::{DataError, replace_atomic};
+use spanwise_nn::files::open_regular;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Seek, Write};
@@ -14,6 +15,9 @@ use std::path::{Component, Path, PathBuf};
 
 /// The names of files before version 3.
 pub(super) const FIXED_NAMES: [&str; 2] = ["weights.safetensors", "tokenizer.json"];
+
+/// The most bytes of a file, unless a limit is given.
+const MAX_FILE: u64 = 1 << 30;
 
 /// Hexadecimal digits of the hash in a file name.
 const DIGITS: usize = 16;
@@ -37,8 +41,13 @@ impl FileEntry {
     /// # Errors
     /// A file that is missing, unreadable or not the one that was saved.
     pub(super) fn open(&self, directory: &Path) -> Result<(PathBuf, File), ModelError> {
+        self.open_within(directory, MAX_FILE)
+    }
+
+    /// As [`FileEntry::open`], for a file of at most `limit` bytes.
+    pub(super) fn open_within(&self, directory: &Path, limit: u64) -> Result<(PathBuf, File), ModelError> {
         let path = directory.join(self.checked_name(directory)?);
-        let mut file = File::open(&path).map_err(|error| file_error(&path, &error))?;
+        let mut file = open_regular(&path, limit).map_err(|error| file_error(&path, &error))?;
         let Some(expected) = &self.sha256 else { return Ok((path, file)) };
         let mut hash = Sha256::new();
         io::copy(&mut file, &mut hash)
@@ -93,16 +102,8 @@ pub(super) fn data_error(directory: &Path, error: &DataError) -> ModelError {
     }
 }
 
-/// Holds the directory for one save at a time, until it is dropped: two at once would remove each other's files. Where a
-/// directory cannot be locked, saves are not protected from each other.
-pub(super) fn lock(directory: &Path) -> Option<File> {
-    let directory = File::open(directory).ok()?;
-    directory.lock().ok()?;
-    Some(directory)
-}
-
 /// Removes files that no model needs any more: those of the model that was replaced, and named files of a save that did
-/// not come to its end. A temporary file of a killed process stays; it does no harm.
+/// not come to its end.
 pub(super) fn remove_unused(directory: &Path, before: &[FileEntry], now: &[FileEntry]) {
     let used: BTreeSet<&str> = now.iter().map(|file| file.path.as_str()).collect();
     let names = fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.file_name());

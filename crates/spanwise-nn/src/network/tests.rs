@@ -360,18 +360,53 @@ fn batches_with_little_or_nothing_in_them_are_no_special_case() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_network_and_an_empty_one_has_its_shape() {
+fn the_same_seed_gives_the_same_network_and_a_saved_one_is_read_as_it_was() {
     let Case { network, .. } = Case::compact(Activation::Gelu);
-    let shapes = |network: &Network| -> Vec<(String, Vec<usize>)> {
-        network.params.shapes().map(|(_, name, shape, _)| (name.to_owned(), shape.to_vec())).collect()
-    };
     let config = network.encoder().clone();
     let fresh = |seed| Network::from_scratch(config.clone(), 13, network.head(), seed).unwrap();
     let values = |network: &Network| network.params.named().map(|(.., values)| values).collect::<Vec<_>>();
     assert_eq!(values(&fresh(1)), values(&fresh(1)));
     assert_ne!(values(&fresh(1)), values(&fresh(2)));
-    let empty = Network::empty(config.clone(), 13, network.head()).unwrap();
-    assert_eq!(shapes(&empty), shapes(&fresh(1)));
+    let (_directory, mut weights) = saved(&fresh(1));
+    let again = Network::saved(config.clone(), 13, network.head(), &mut weights).unwrap();
+    assert_eq!(values(&again), values(&fresh(1)));
+}
+
+/// The weights of a network, from a file.
+fn saved(network: &Network) -> (tempfile::TempDir, Weights) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("weights.safetensors");
+    let named: Vec<_> = network.params.named().collect();
+    let tensors: Vec<_> = named.iter().map(|(name, shape, values)| (*name, *shape, &values[..])).collect();
+    let mut file = std::fs::File::create(&path).unwrap();
+    crate::pretrained::write_safetensors(&mut file, &tensors, &Default::default()).unwrap();
+    (directory, Weights::open(&path).unwrap())
+}
+
+/// Each of these sizes would take gigabytes or more: they would end the process if they were allocated.
+#[test]
+fn a_configuration_that_claims_more_than_the_file_holds_is_an_error_before_anything_is_allocated() {
+    const HUGE: usize = 10_000_000;
+    let Case { network, .. } = Case::compact(Activation::Gelu);
+    let (config, head) = (network.encoder().clone(), network.head());
+    let encoders = [
+        EncoderConfig { hidden: HUGE, ..config.clone() },
+        EncoderConfig { vocab_size: HUGE * 1000, ..config.clone() },
+        EncoderConfig { layers: usize::MAX / 1000, ..config.clone() },
+        EncoderConfig { intermediate: HUGE * 1000, ..config.clone() },
+        EncoderConfig { relative_buckets: HUGE * 1000, ..config.clone() },
+    ];
+    let heads = [HeadConfig { hidden: HUGE * 1000, ..head }, HeadConfig { n_labels: HUGE * 1000, ..head }];
+    let (_directory, mut weights) = saved(&network);
+    let mut refuses = |config: EncoderConfig, n_buckets, head| {
+        let error = Network::saved(config, n_buckets, head, &mut weights).unwrap_err();
+        let (_directory, fresh) = saved(&network);
+        weights = fresh;
+        assert!(matches!(error, WeightsError::Shape { .. } | WeightsError::Missing { .. }), "{error}");
+    };
+    encoders.into_iter().for_each(|encoder| refuses(encoder, 13, head));
+    heads.into_iter().for_each(|head| refuses(config.clone(), 13, head));
+    refuses(config.clone(), HUGE * 1000, head);
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! The shape of an encoder, read from the `config.json` beside its weights.
 
+use crate::files::read_regular;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 use thiserror::Error;
 
@@ -11,6 +11,10 @@ use thiserror::Error;
 const MODEL_TYPES: &str = "`bert` or `mpnet`";
 /// No count in a configuration may be larger.
 const MAX_COUNT: usize = 10_000_000;
+/// The most attention heads: each has a matrix over all pairs of pieces.
+const MAX_HEADS: usize = 256;
+/// The most positions: attention takes time and memory with the square of the number of pieces.
+const MAX_POSITIONS: usize = 1 << 14;
 /// A configuration is a few hundred bytes; whatever is larger is some other file.
 const MAX_FILE: u64 = 4 << 20;
 /// MPNet counts positions from here: one past its padding index, which is always 1.
@@ -134,12 +138,8 @@ impl EncoderConfig {
     /// When the file cannot be read, is no configuration, or describes an encoder that cannot be run.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
         let file = path.display().to_string();
-        let fail = |reason| ConfigError::Read { file: file.clone(), reason };
-        let mut bytes = Vec::new();
-        File::open(path).and_then(|f| f.take(MAX_FILE + 1).read_to_end(&mut bytes)).map_err(fail)?;
-        if bytes.len() as u64 > MAX_FILE {
-            return Err(fail(io::Error::other(format!("it is larger than {} MiB", MAX_FILE >> 20))));
-        }
+        let bytes = read_regular(path, MAX_FILE)
+            .map_err(|reason| ConfigError::Read { file: file.clone(), reason })?;
         Self::from_json(&bytes, &file)
     }
 
@@ -207,19 +207,26 @@ impl EncoderConfig {
             Err(ConfigError::Value { file: file.to_owned(), key: key.to_owned(), found, expected })
         };
         let mpnet = self.architecture == Architecture::Mpnet;
+        let is_bert = self.architecture == Architecture::Bert;
+        let n_buckets = if mpnet { MPNET_BUCKETS } else { 0 };
         let counts = [
-            ("vocab_size", self.vocab_size, 1),
-            ("hidden_size", self.hidden, 1),
-            ("num_hidden_layers", self.layers, 1),
-            ("num_attention_heads", self.heads, 1),
-            ("intermediate_size", self.intermediate, 1),
-            ("max_position_embeddings", self.max_positions, self.position_offset.saturating_add(2)),
-            ("type_vocab_size", self.type_vocab, usize::from(self.architecture == Architecture::Bert)),
-            ("relative_attention_num_buckets", self.relative_buckets, if mpnet { MPNET_BUCKETS } else { 0 }),
+            ("vocab_size", self.vocab_size, 1, MAX_COUNT),
+            ("hidden_size", self.hidden, 1, MAX_COUNT),
+            ("num_hidden_layers", self.layers, 1, MAX_COUNT),
+            ("num_attention_heads", self.heads, 1, MAX_HEADS),
+            ("intermediate_size", self.intermediate, 1, MAX_COUNT),
+            (
+                "max_position_embeddings",
+                self.max_positions,
+                self.position_offset.saturating_add(2),
+                MAX_POSITIONS,
+            ),
+            ("type_vocab_size", self.type_vocab, usize::from(is_bert), MAX_COUNT),
+            ("relative_attention_num_buckets", self.relative_buckets, n_buckets, MAX_COUNT),
         ];
-        for (key, found, least) in counts {
-            if !(least..=MAX_COUNT).contains(&found) {
-                return fail(key, found.to_string(), format!("a whole number from {least} to {MAX_COUNT}"));
+        for (key, found, least, most) in counts {
+            if !(least..=most).contains(&found) {
+                return fail(key, found.to_string(), format!("a whole number from {least} to {most}"));
             }
         }
         if !self.hidden.is_multiple_of(self.heads) {

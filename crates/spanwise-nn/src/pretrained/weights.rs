@@ -12,11 +12,12 @@ mod write;
 
 pub use write::write_safetensors;
 
+use crate::files::{MAX_VALUES, MAX_WEIGHTS, check_json, open_regular};
 use half::{bf16, f16};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use thiserror::Error;
@@ -210,22 +211,16 @@ impl Weights {
     /// When there is no such file, or its header is not that of a complete file.
     pub fn open(path: &Path) -> Result<Self, WeightsError> {
         let path = if path.is_dir() { path.join(FILE_NAME) } else { path.to_owned() };
-        let name = path.display().to_string();
-        let read = |reason| WeightsError::Read { file: name.clone(), reason };
-        let found = match fs::metadata(&path) {
-            Ok(found) => found,
+        match open_regular(&path, MAX_WEIGHTS) {
+            Ok(file) => Self::from_file(file, &path),
             Err(reason) => {
                 let pytorch = path.with_file_name(PYTORCH_NAME);
                 if reason.kind() == io::ErrorKind::NotFound && pytorch.is_file() {
                     return Err(WeightsError::Pytorch { file: pytorch.display().to_string() });
                 }
-                return Err(read(reason));
+                Err(WeightsError::Read { file: path.display().to_string(), reason })
             }
-        };
-        if !found.is_file() {
-            return Err(read(io::Error::other("it is not a regular file")));
         }
-        Self::from_file(File::open(&path).map_err(read)?, &path)
     }
 
     /// Reads and checks the header of an open file, which errors call `path`.
@@ -310,6 +305,12 @@ impl Weights {
         &self.header.metadata
     }
 
+    /// The number of bytes before the values.
+    #[must_use]
+    pub const fn header_bytes(&self) -> u64 {
+        self.header.values_at
+    }
+
     /// The file, as errors name it.
     #[must_use]
     pub fn file(&self) -> &str {
@@ -381,6 +382,8 @@ fn read_header(file: &mut File, length: u64) -> Result<Header, Fault> {
     }
     let mut bytes = Vec::new();
     file.take(claimed).read_to_end(&mut bytes)?;
+    check_json(&bytes, MAX_VALUES)
+        .map_err(|reason| Fault::Format(format!("its header is too large: {reason}")))?;
     let header: Map<String, Value> = match serde_json::from_slice(&bytes) {
         Ok(header) => header,
         Err(error) => return format(format!("its header is not a JSON object: {error}")),
@@ -389,7 +392,6 @@ fn read_header(file: &mut File, length: u64) -> Result<Header, Fault> {
     let available = length - values_at;
     let mut entries = BTreeMap::new();
     let mut metadata = BTreeMap::new();
-    let mut end = 0;
     for (name, value) in header {
         if name == METADATA {
             if let Value::Object(notes) = value {
@@ -399,13 +401,30 @@ fn read_header(file: &mut File, length: u64) -> Result<Header, Fault> {
         }
         let entry = read_entry(value, available)
             .map_err(|reason| Fault::Format(format!("its tensor `{}` {reason}", short(&name))))?;
-        end = end.max(entry.data_offsets[1]);
         entries.insert(name, entry);
     }
-    if end != available {
-        return format(format!("{} bytes follow its last tensor", available - end));
-    }
+    check_places(&entries, available)?;
     Ok(Header { values_at, entries, metadata })
+}
+
+/// Checks that the tensors lie one after the other and fill the file: where two share bytes, a short file could claim
+/// any number of values.
+fn check_places(entries: &BTreeMap<String, Entry>, available: u64) -> Result<(), Fault> {
+    let mut places: Vec<([u64; 2], &String)> =
+        entries.iter().map(|(name, entry)| (entry.data_offsets, name)).collect();
+    places.sort_unstable();
+    let mut end = 0;
+    for ([at, next], name) in places {
+        if at != end {
+            let (name, problem) = (short(name), if at < end { "overlaps another" } else { "follows a gap" });
+            return Err(Fault::Format(format!("its tensor `{name}` {problem}")));
+        }
+        end = next;
+    }
+    if end != available {
+        return Err(Fault::Format(format!("{} bytes follow its last tensor", available - end)));
+    }
+    Ok(())
 }
 
 /// Reads and checks the description of one tensor, in a file with so many bytes of values.
@@ -442,7 +461,8 @@ fn read_values(file: &mut File, values_at: u64, entry: &Entry, float: Float) -> 
     let [at, end] = entry.data_offsets;
     file.seek(SeekFrom::Start(values_at + at))?;
     // The header was checked against the length of the file, so this is no more than the file holds.
-    let mut values = Vec::with_capacity(entry.shape.iter().product());
+    let mut values = Vec::new();
+    values.try_reserve_exact(entry.shape.iter().product()).map_err(io::Error::other)?;
     let mut left = end - at;
     let mut block = vec![0; BLOCK];
     while left > 0 {

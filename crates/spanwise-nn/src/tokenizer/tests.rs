@@ -467,3 +467,115 @@ proptest! {
         }
     }
 }
+
+/// The tiny BERT's tokenizer with one part replaced.
+fn with(key: &str, part: Value) -> Result<Tokenizer, TokenizerError> {
+    let json = fs::read(data().join("tiny-bert/tokenizer.json")).unwrap();
+    let mut value: Value = serde_json::from_slice(&json).unwrap();
+    value[key] = part;
+    Tokenizer::from_bytes(value.to_string().as_bytes())
+}
+
+#[test]
+fn normalizers_of_unbounded_cost_are_refused_and_named() {
+    let replace = json!({"type": "Replace", "pattern": {"Regex": "(a+)+$"}, "content": "x".repeat(1000)});
+    for part in [
+        // The map is read as a table of offsets: this one ends the process of a program that builds it.
+        json!({"type": "Precompiled", "precompiled_charsmap": "/////wAAAAAAAAAA"}),
+        json!({"type": "Prepend", "prepend": "x".repeat(1000)}),
+        json!({"type": "ByteLevel"}),
+        json!({"type": "Unheard of"}),
+        json!({"lowercase": true}),
+        json!({"type": "Sequence"}),
+        json!({"type": "Sequence", "normalizers": [{"type": "Lowercase"}, replace]}),
+        json!({"type": "Sequence", "normalizers": [{"type": "Sequence", "normalizers": []}]}),
+        json!({"type": "Sequence", "normalizers": vec![json!({"type": "NFKD"}); 17]}),
+        json!("BertNormalizer"),
+        replace,
+    ] {
+        let message = with("normalizer", part.clone()).unwrap_err().to_string();
+        assert!(message.contains("normalizer"), "{part}: {message}");
+    }
+    for part in [
+        Value::Null,
+        json!({"type": "Sequence", "normalizers": [{"type": "NFD"}, {"type": "StripAccents"}, {"type": "Lowercase"}]}),
+        json!({"type": "BertNormalizer", "clean_text": true, "handle_chinese_chars": true, "strip_accents": null,
+            "lowercase": true}),
+    ] {
+        assert!(with("normalizer", part.clone()).is_ok(), "{part}");
+    }
+}
+
+#[test]
+fn pre_tokenizers_with_rules_of_their_own_are_refused_and_named() {
+    let split =
+        json!({"type": "Split", "pattern": {"Regex": "(a+)+$"}, "behavior": "Isolated", "invert": false});
+    for part in [
+        json!({"type": "Metaspace", "replacement": "_", "prepend_scheme": "always", "split": true}),
+        json!({"type": "Sequence", "pretokenizers": [{"type": "Whitespace"}, split]}),
+        split,
+    ] {
+        let message = with("pre_tokenizer", part.clone()).unwrap_err().to_string();
+        assert!(message.contains("pre_tokenizer"), "{part}: {message}");
+    }
+    let both = json!({"type": "Sequence", "pretokenizers": [{"type": "WhitespaceSplit"}, {"type": "BertPreTokenizer"}]});
+    assert!(with("pre_tokenizer", both).is_ok());
+}
+
+#[test]
+fn sizes_without_a_bound_are_refused() {
+    let json = fs::read(data().join("tiny-bert/tokenizer.json")).unwrap();
+    let whole: Value = serde_json::from_slice(&json).unwrap();
+    let added = |n: usize, content: &str| {
+        let token = json!({"id": 1, "content": content, "single_word": false, "lstrip": false, "rstrip": false,
+            "normalized": false, "special": true});
+        json!(vec![token; n])
+    };
+    let model = |key: &str, value: Value| {
+        let mut model = whole["model"].clone();
+        model[key] = value;
+        model
+    };
+    let mut ends = whole["post_processor"].clone();
+    let begin = json!({"SpecialToken": {"id": "[CLS]", "type_id": 0}});
+    let sequence = json!({"Sequence": {"id": "A", "type_id": 0}});
+    let end = json!({"SpecialToken": {"id": "[SEP]", "type_id": 0}});
+    ends["type"] = json!("TemplateProcessing");
+    ends["special_tokens"] = json!({"[CLS]": {"id": "[CLS]", "ids": [2], "tokens": ["[CLS]"]},
+        "[SEP]": {"id": "[SEP]", "ids": [3], "tokens": ["[SEP]"]}});
+    ends["single"] = json!([vec![begin; 1000], vec![sequence], vec![end]].concat());
+    for (key, part, text) in [
+        ("added_tokens", added(3_000, "x"), "3000 added tokens"),
+        ("added_tokens", added(2, &"x".repeat(40_000)), "80000 bytes of added tokens"),
+        ("added_tokens", json!("many"), "added_tokens"),
+        ("model", model("max_input_chars_per_word", json!(1_000_000)), "max_input_chars_per_word"),
+        ("model", model("continuing_subword_prefix", json!("#".repeat(1_000))), "continuing_subword_prefix"),
+        ("model", model("type", json!("Unigram")), "its model is Unigram"),
+        ("model", Value::Null, "its model"),
+        ("post_processor", ends, "1000 special tokens"),
+    ] {
+        let message = with(key, part).unwrap_err().to_string();
+        assert!(message.contains(text), "{text}: {message}");
+    }
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    assert!(Tokenizer::from_bytes(format!("{{\"normalizer\": {deep}}}").as_bytes()).is_err());
+}
+
+#[test]
+fn a_word_of_a_megabyte_is_unknown_at_once() {
+    let tokenizer = tiny("tiny-bert");
+    let pieces = tokenizer.encode(&Utterance::new("é".repeat(1 << 20)));
+    assert_eq!(pieces.ids, [2, pieces_of(&tokenizer).unknown, 3]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_place_of_a_tokenizer_is_refused_at_once() {
+    for name in [FILE_NAME, VOCAB_NAME] {
+        let directory = TempDir::new().unwrap();
+        let path = directory.path().join(name);
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+        let message = Tokenizer::from_dir(directory.path()).unwrap_err().to_string();
+        assert!(message.contains(name) && message.contains("not a regular file"), "{message}");
+    }
+}

@@ -1,10 +1,13 @@
 //! The word-pieces of pretrained encoders of the BERT family.
 
-use super::{Pieces, TokenizerError, unsupported};
+use super::{Pieces, TokenizerError, allowed, unsupported};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fmt;
 use tokenizers::{Model, ModelWrapper};
+
+/// A longer word is not even looked at: it is unknown. Pieces are at most as many as characters.
+const MAX_WORD_BYTES: usize = 10_000;
 
 /// Word-pieces of the BERT family, as Hugging Face describes them in `tokenizer.json`.
 #[derive(Clone)]
@@ -35,7 +38,9 @@ impl WordPieces {
             object.insert(key.to_owned(), Value::Null);
         }
         let json = serde_json::to_vec(&object).map_err(|error| format(error.to_string()))?;
+        allowed::check(&object, file)?;
         let Ends { begin, end } = Ends::read(object.get("post_processor"), file)?;
+        allowed::check_ends([&begin, &end], file)?;
         object.insert("post_processor".to_owned(), Value::Null);
         object.insert("decoder".to_owned(), Value::Null);
         let inner: tokenizers::Tokenizer =
@@ -68,7 +73,9 @@ impl WordPieces {
         for word in words {
             let first = pieces.ids.len();
             // A model that knows its unknown token, as was checked, takes any word apart.
-            if let Ok(encoding) = self.inner.encode_fast(*word, false) {
+            if word.len() <= MAX_WORD_BYTES
+                && let Ok(encoding) = self.inner.encode_fast(*word, false)
+            {
                 pieces.ids.extend(encoding.get_ids());
             }
             if pieces.ids.len() == first {

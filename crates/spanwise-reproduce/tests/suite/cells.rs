@@ -167,21 +167,21 @@ fn checkpoints_go_and_weights_stay_for_the_first_seed_only() {
     let sandbox = Sandbox::new();
     let _ = sandbox.run(&["spanwise"], &["geo-iid"], 2, &Fake::default());
     let has = |seed, name: &str| sandbox.cell("spanwise", "geo-iid", seed).join(name).exists();
-    assert!(has(1, "weights.safetensors") && has(1, "model.json"));
-    assert!(!has(2, "weights.safetensors") && !has(2, "model.json") && has(2, "cell.json"));
+    assert!(has(1, "weights-00112233445566aa.safetensors") && has(1, "model.json"));
+    assert!(!has(2, "weights-00112233445566aa.safetensors") && !has(2, "model.json") && has(2, "cell.json"));
     assert!(!has(1, "checkpoint.safetensors") && !has(2, "checkpoint.safetensors"));
 
     let mut sandbox = Sandbox::new();
     sandbox.options.keep_models = true;
     let _ = sandbox.run(&["spanwise"], &["geo-iid"], 2, &Fake::default());
-    assert!(sandbox.cell("spanwise", "geo-iid", 2).join("weights.safetensors").exists());
+    assert!(sandbox.cell("spanwise", "geo-iid", 2).join("weights-00112233445566aa.safetensors").exists());
 }
 
 #[test]
 fn weights_stay_until_every_split_that_shares_them_is_measured() {
     let sandbox = Sandbox::new();
     let _ = sandbox.run(&["spanwise"], &["clevr-closure"], 2, &Fake::default());
-    let weights = sandbox.cell("spanwise", "clevr-iid", 2).join("weights.safetensors");
+    let weights = sandbox.cell("spanwise", "clevr-iid", 2).join("weights-00112233445566aa.safetensors");
     assert!(weights.exists());
     let runner = Fake::default();
     let _ = sandbox.run(&["spanwise"], &["clevr-iid"], 2, &runner);

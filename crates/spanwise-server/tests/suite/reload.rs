@@ -74,6 +74,24 @@ fn a_broken_model_leaves_the_old_one_serving_and_is_visible() {
 }
 
 #[test]
+fn a_loader_that_panics_has_failed_and_models_are_loaded_again_as_before() {
+    let source = FakeSource::new(|n| {
+        assert!(n != 2, "the second load goes wrong");
+        Fake::new(&format!("v{n}"))
+    });
+    let server = serve_all(config(), vec![("echo", source.clone())]);
+    source.stamp.store(1, Ordering::Relaxed);
+    server.wait(|server| server.get("/v1/model").json()["load_error"] != Value::Null);
+    let model = server.get("/v1/model").json();
+    let error = model["load_error"].as_str().unwrap();
+    assert!(error.contains("the loader failed") && error.contains("the second load goes wrong"), "{error}");
+    assert_eq!(server.post("/v1/parse", &json!({ "utterance": "x" })).json()["program"], "v1('x')");
+    source.stamp.store(2, Ordering::Relaxed);
+    server.wait(|server| server.get("/v1/model").json()["load_error"] == Value::Null);
+    assert_eq!(server.post("/v1/parse", &json!({ "utterance": "x" })).json()["program"], "v3('x')");
+}
+
+#[test]
 fn a_model_is_loaded_again_on_request_although_nothing_changed() {
     let source = source();
     let server = serve_all(config(), vec![("echo", source)]);

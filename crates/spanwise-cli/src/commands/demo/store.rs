@@ -12,7 +12,7 @@ use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use spanwise_domains::data::write_atomic;
-use spanwise_model::{FORMAT_VERSION, Parser};
+use spanwise_model::{DirectoryLock, FORMAT_VERSION, Parser};
 use spanwise_train::{Config, TrainError, train};
 use std::fs;
 use std::ops::ControlFlow;
@@ -101,6 +101,7 @@ impl Home {
 
     /// Removes the model and the checkpoint, so that training starts from scratch; other files are overwritten.
     fn clear(&self) -> Result<()> {
+        let _lock = DirectoryLock::take(&self.directory)?;
         for name in ["model.json", "checkpoint.safetensors"] {
             let path = self.directory.join(name);
             match fs::remove_file(&path) {

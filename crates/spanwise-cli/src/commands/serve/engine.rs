@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use spanwise_core::Utterance;
 use spanwise_lang::domain::ExecutorChoice;
 use spanwise_model::{Budget, Parser, Question};
+use spanwise_nn::files::read_regular;
 use spanwise_reading::Reading;
 use spanwise_server::{Ask, Engine, Executed, ModelInfo, Refusal, Source, Stamp};
 use std::fs;
@@ -14,6 +15,8 @@ use std::sync::Arc;
 /// Most examples that a model shows, and most characters of each.
 const MAX_EXAMPLES: usize = 12;
 const MAX_EXAMPLE: usize = 200;
+/// Most bytes of `examples.txt`.
+const MAX_EXAMPLES_FILE: u64 = 1 << 20;
 
 /// A model directory.
 pub(super) struct ModelSource(pub(super) PathBuf);
@@ -58,7 +61,8 @@ fn training(training: &Value) -> Value {
 
 /// Utterances to try: the lines of `examples.txt` in the model directory, or some that it was trained on.
 fn examples(directory: &Path, trained_on: &Value) -> Vec<String> {
-    let own = fs::read_to_string(directory.join("examples.txt")).unwrap_or_default();
+    let own = read_regular(&directory.join("examples.txt"), MAX_EXAMPLES_FILE).unwrap_or_default();
+    let own = String::from_utf8(own).unwrap_or_default();
     let usable = |text: &&str| !text.is_empty() && text.len() <= MAX_EXAMPLE;
     let own: Vec<&str> = own.lines().map(str::trim).filter(usable).collect();
     let trained_on = trained_on.as_array().into_iter().flatten().filter_map(Value::as_str).filter(usable);
@@ -93,6 +97,10 @@ impl Engine for ModelEngine {
             metrics: self.training.clone(),
             examples: self.examples.clone(),
         }
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.parser.model().warnings().to_vec()
     }
 
     fn parse(&self, batch: &[Ask]) -> Vec<Reading> {

@@ -71,6 +71,9 @@ impl ChartParser {
             .collect();
         let logits = self.model.network.logits(&items);
         let chart = |(item, (at, input)): (usize, (usize, ChartInput))| {
+            if !self.model.is_usable(logits.of(item)) {
+                return None;
+            }
             let chart = ScoredChart::new(self, &input, logits.of(item));
             let gold = chart.gold(terms, tasks[at].pair.program).ok()?;
             let scores = chart.flat();

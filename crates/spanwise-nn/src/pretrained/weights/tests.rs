@@ -2,6 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
+use std::fs;
 use tempfile::TempDir;
 
 /// Writes tensors to a file.
@@ -347,4 +348,18 @@ proptest! {
         framed.extend(&bytes);
         let _ = open(&framed);
     }
+}
+
+#[test]
+fn tensors_that_share_bytes_or_leave_gaps_are_refused() {
+    let entry = |name: &str, at: usize, end: usize| {
+        format!(r#""{name}":{{"dtype":"F32","shape":[{}],"data_offsets":[{at},{end}]}}"#, (end - at) / 4)
+    };
+    let file = |entries: &[String]| raw(&format!("{{{}}}", entries.join(",")), &[0; 16]);
+    // A thousand tensors that all claim the whole of a short file would take a thousand times its size.
+    let same: Vec<String> = (0..1000).map(|at| entry(&format!("x{at}"), 0, 16)).collect();
+    assert!(refusal(&file(&same)).contains("overlaps another"));
+    assert!(refusal(&file(&[entry("a", 0, 8), entry("b", 4, 16)])).contains("overlaps another"));
+    assert!(refusal(&file(&[entry("a", 0, 4), entry("b", 8, 16)])).contains("follows a gap"));
+    assert!(open(&file(&[entry("b", 8, 16), entry("a", 0, 8), entry("c", 8, 8)])).is_ok());
 }

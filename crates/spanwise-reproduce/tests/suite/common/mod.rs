@@ -52,7 +52,9 @@ impl Runner for Fake {
             }
         }
         let stdout = if is_training {
-            for name in ["weights.safetensors", "tokenizer.json", "model.json"] {
+            for name in
+                ["weights-00112233445566aa.safetensors", "tokenizer-00112233445566bb.json", "model.json"]
+            {
                 fs::write(model.join(name), "m").unwrap();
             }
             "{}".to_owned()
@@ -70,7 +72,11 @@ fn after<'a>(args: &'a [String], name: &str) -> &'a str {
 
 /// What `eval` prints; there must be a model and a test set.
 fn evaluated(call: &Call, model: &Path) -> String {
-    for path in [model.join("model.json"), model.join("weights.safetensors"), PathBuf::from(&call.args[2])] {
+    for path in [
+        model.join("model.json"),
+        model.join("weights-00112233445566aa.safetensors"),
+        PathBuf::from(&call.args[2]),
+    ] {
         assert!(path.exists(), "{} is not there for {:?}", path.display(), call.args);
     }
     if call.args.iter().any(|arg| arg == "--predictions") {
