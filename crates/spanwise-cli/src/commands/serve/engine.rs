@@ -118,6 +118,7 @@ impl Engine for ModelEngine {
     }
 }
 
+/// `execute`, `execute_alternatives`, `cancelled` and `deadline` of an [`Ask`] belong here once [`Question`] has such fields.
 fn question(ask: &Ask) -> Question<'_> {
     Question {
         utterance: Utterance::new(ask.utterance.as_str()),
