@@ -71,8 +71,8 @@ pub struct Server {
     handle: Handle,
 }
 
-/// How long to wait when the system has no more sockets to give.
-const NO_SOCKETS: Duration = Duration::from_millis(10);
+/// How long to wait when the system has no more sockets to give, and how many connections give way.
+const NO_SOCKETS: (Duration, usize) = (Duration::from_millis(5), 16);
 /// How long to wait for a further connection that was established before the shutdown.
 const LAST_CALL: Duration = Duration::from_millis(10);
 /// How often the end of the threads is checked for.
@@ -210,8 +210,8 @@ impl Running {
             match accepted {
                 Ok(accepted) => self.open(&mut open, &router, accepted, &seats),
                 Err(_) => {
-                    seats.make_room();
-                    tokio::time::sleep(NO_SOCKETS).await;
+                    (0..NO_SOCKETS.1).for_each(|_| seats.make_room());
+                    tokio::time::sleep(NO_SOCKETS.0).await;
                 }
             }
         }

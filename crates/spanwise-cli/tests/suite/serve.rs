@@ -286,7 +286,8 @@ fn ask_health(addr: &str, n: usize) {
 #[test]
 fn a_log_that_nobody_reads_stalls_neither_requests_nor_the_shutdown() {
     for is_read_later in [true, false] {
-        let call = Sandbox::new().call(["serve", "--addr", "127.0.0.1:0"]).arg(lamps());
+        let sandbox = Sandbox::new();
+        let call = sandbox.call(["serve", "--addr", "127.0.0.1:0"]).arg(lamps());
         let mut child = call.spawn();
         let mut log = BufReader::new(child.stderr.take().unwrap());
         let mut line = String::new();

@@ -2,8 +2,9 @@
 //!
 //! A free thread takes a batch at once and does not wait until it is full. A batch is the job whose turn it is, with the
 //! waiting jobs that are nearest to it in words, since an engine pads a batch to its longest utterance. It costs about
-//! [`MAX_COST`] at most. A job that costs more runs alone and never occupies the last thread, and neither does the
-//! evaluation of a program: so a short question waits for one batch and not longer. Jobs that exceed the limit are rejected.
+//! [`MAX_COST`] at most. A job that costs more runs alone and never occupies the last thread: so a short question waits for
+//! one batch and not longer. Programs are evaluated by threads of their own, since an executor may be slow. Jobs that exceed
+//! the limit are rejected.
 
 mod pace;
 #[cfg(test)]
@@ -30,6 +31,15 @@ const MAX_COST: Duration = Duration::from_millis(100);
 const EXECUTION: Duration = Duration::from_millis(10);
 /// One thread is always free for cheap work, also on a machine with one core.
 const MIN_WORKERS: usize = 2;
+/// Threads that evaluate programs: a slow one does not keep others waiting.
+const EVALUATORS: usize = 4;
+
+/// What a thread does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Task {
+    Parse,
+    Execute,
+}
 
 /// The engine failed. The reason is an event, since clients must not see it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -159,11 +169,11 @@ impl Queue {
     }
 
     /// The next batch; `None` when the queue is closed and empty.
-    fn take(&self) -> Option<Taken<'_>> {
+    fn take(&self, task: Task) -> Option<Taken<'_>> {
         let mut state = self.lock();
         loop {
             state.drop_abandoned();
-            match state.next(self.max_batch, self.workers) {
+            match state.next(task, self.max_batch, self.workers) {
                 Next::Run { batch, is_slow } => {
                     state.n_slow += usize::from(is_slow);
                     for it in &batch {
@@ -179,7 +189,7 @@ impl Queue {
                     state = self.lock();
                     state.waiting.extend(long);
                 }
-                Next::Nothing if state.closed && state.waiting.is_empty() => return None,
+                Next::Nothing if state.closed && state.n_waiting(task) == 0 => return None,
                 Next::Nothing => state = self.wake.wait(state).unwrap_or_else(PoisonError::into_inner),
             }
         }
@@ -192,16 +202,17 @@ impl Queue {
         listener: &Listener,
     ) -> Vec<JoinHandle<()>> {
         let start = |at: usize| {
+            let task = if at < self.workers { Task::Parse } else { Task::Execute };
             let (queue, metrics, listener) = (Arc::clone(self), Arc::clone(metrics), Arc::clone(listener));
             let run = move || {
-                while let Some(mut taken) = queue.take() {
+                while let Some(mut taken) = queue.take(task) {
                     work::run(std::mem::take(&mut taken.jobs), &metrics, &listener);
                 }
             };
             let thread = std::thread::Builder::new().name(format!("engine-{at}"));
             thread.spawn(run).expect("the system gives us a thread when it starts")
         };
-        (0..self.workers).map(start).collect()
+        (0..self.workers + EVALUATORS).map(start).collect()
     }
 }
 
@@ -220,11 +231,16 @@ impl State {
         self.waiting.retain(|it| !it.job.work.is_abandoned());
     }
 
+    fn n_waiting(&self, task: Task) -> usize {
+        self.waiting.iter().filter(|it| it.job.work.task() == task).count()
+    }
+
     /// Takes the next batch out. It has at most its thread's share of the queue, so that all threads have work.
-    fn next(&mut self, max_batch: usize, workers: usize) -> Next {
-        let size = self.waiting.len().div_ceil(workers).clamp(1, max_batch);
+    fn next(&mut self, task: Task, max_batch: usize, workers: usize) -> Next {
+        let size = self.n_waiting(task).div_ceil(workers).clamp(1, max_batch);
         let may_be_slow = self.n_slow + 1 < workers;
-        let ready = self.waiting.iter().enumerate().filter(|(_, it)| may_be_slow || !it.is_slow());
+        let is_ready = |it: &Waiting| it.job.work.task() == task && (may_be_slow || !it.is_slow());
+        let ready = self.waiting.iter().enumerate().filter(|(_, it)| is_ready(it));
         let Some((first, _)) = ready.min_by_key(|(_, it)| (it.turn.key(), it.at)) else {
             return Next::Nothing;
         };
@@ -296,12 +312,9 @@ impl Waiting {
         self.estimate = Some(estimate.max(self.job.rough_cost()));
     }
 
-    /// Whether it may take long.
+    /// Whether it is expected to take long.
     fn is_slow(&self) -> bool {
-        match self.job.work {
-            Work::Parse { .. } => self.cost().is_some_and(|cost| cost > MAX_COST),
-            Work::Execute { .. } => true,
-        }
+        self.cost().is_some_and(|cost| cost > MAX_COST)
     }
 }
 
@@ -316,6 +329,13 @@ impl Job {
 }
 
 impl Work {
+    fn task(&self) -> Task {
+        match self {
+            Self::Parse { .. } => Task::Parse,
+            Self::Execute { .. } => Task::Execute,
+        }
+    }
+
     /// Whether nobody waits for the result any more.
     fn is_abandoned(&self) -> bool {
         match self {

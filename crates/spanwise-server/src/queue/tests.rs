@@ -74,9 +74,9 @@ fn a_batch_is_the_oldest_job_with_those_nearest_in_length() {
     let queue = Queue::new(100, 3, 1);
     let (jobs, _receivers) = jobs(&silent(), [9, 2, 20, 8, 10, 21]);
     queue.submit(ME, jobs).unwrap();
-    assert_eq!(lengths(&queue.take().unwrap()), [9, 8, 10]);
-    assert_eq!(lengths(&queue.take().unwrap()), [2, 20]);
-    assert_eq!(lengths(&queue.take().unwrap()), [21]);
+    assert_eq!(lengths(&queue.take(Task::Parse).unwrap()), [9, 8, 10]);
+    assert_eq!(lengths(&queue.take(Task::Parse).unwrap()), [2, 20]);
+    assert_eq!(lengths(&queue.take(Task::Parse).unwrap()), [21]);
 }
 
 #[test]
@@ -86,9 +86,9 @@ fn jobs_of_other_models_or_other_options_never_share_a_batch() {
     let (jobs, _receivers): (Vec<Job>, Vec<Receiver>) =
         [job(&one, 5, 0), job(&two, 6, 0), job(&one, 7, 1), job(&one, 8, 0)].into_iter().unzip();
     queue.submit(ME, jobs).unwrap();
-    assert_eq!(lengths(&queue.take().unwrap()), [5, 8]);
-    assert_eq!(lengths(&queue.take().unwrap()), [6]);
-    assert_eq!(lengths(&queue.take().unwrap()), [7]);
+    assert_eq!(lengths(&queue.take(Task::Parse).unwrap()), [5, 8]);
+    assert_eq!(lengths(&queue.take(Task::Parse).unwrap()), [6]);
+    assert_eq!(lengths(&queue.take(Task::Parse).unwrap()), [7]);
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn waiting_jobs_are_shared_among_the_threads() {
     let queue = Queue::new(100, 32, 2);
     let (jobs, _receivers) = jobs(&silent(), [4; 10]);
     queue.submit(ME, jobs).unwrap();
-    assert_eq!(queue.take().unwrap().jobs.len(), 5);
+    assert_eq!(queue.take(Task::Parse).unwrap().jobs.len(), 5);
 }
 
 #[test]
@@ -109,9 +109,9 @@ fn a_full_queue_accepts_all_of_a_request_or_nothing() {
     assert_eq!(queue.depth(), 2);
     queue.close();
     assert_eq!(queue.submit(ME, Vec::new()), Err(Rejected::Closed));
-    assert_eq!(queue.take().unwrap().jobs.len(), 1, "waiting jobs are still done");
-    assert_eq!(queue.take().unwrap().jobs.len(), 1);
-    assert!(queue.take().is_none());
+    assert_eq!(queue.take(Task::Parse).unwrap().jobs.len(), 1, "waiting jobs are still done");
+    assert_eq!(queue.take(Task::Parse).unwrap().jobs.len(), 1);
+    assert!(queue.take(Task::Parse).is_none());
 }
 
 #[test]
@@ -124,8 +124,8 @@ fn work_whose_client_has_left_is_not_done_and_takes_no_place() {
     drop(receiver);
     let (late, _receiver) = job(&engine, 3, 0);
     queue.submit(ME, vec![late]).unwrap();
-    assert_eq!(lengths(&queue.take().unwrap()), [2]);
-    assert_eq!(lengths(&queue.take().unwrap()), [3]);
+    assert_eq!(lengths(&queue.take(Task::Parse).unwrap()), [2]);
+    assert_eq!(lengths(&queue.take(Task::Parse).unwrap()), [3]);
 }
 
 #[test]
@@ -139,11 +139,11 @@ fn a_short_question_is_next_after_many_long_requests_of_the_same_or_of_another_c
             queue.submit(ME, jobs).unwrap();
             receivers.extend(more);
         }
-        let running = [queue.take().unwrap(), queue.take().unwrap()];
+        let running = [queue.take(Task::Parse).unwrap(), queue.take(Task::Parse).unwrap()];
         assert_eq!(running.map(|taken| taken.jobs.len()), [32, 32], "batches are full");
         let (short, _receiver) = job(&engine, 3, 0);
         queue.submit(client, vec![short]).unwrap();
-        assert_eq!(lengths(&queue.take().unwrap())[0], 3);
+        assert_eq!(lengths(&queue.take(Task::Parse).unwrap())[0], 3);
     }
 }
 
@@ -155,15 +155,15 @@ fn a_batch_is_bounded_by_its_cost() {
     let engine = silent();
     let (jobs, _receivers): (Vec<Job>, Vec<Receiver>) = (0..64).map(|_| job_at(&engine, &pace, 8, 0)).unzip();
     queue.submit(ME, jobs).unwrap();
-    assert_eq!(queue.take().unwrap().jobs.len(), 6);
+    assert_eq!(queue.take(Task::Parse).unwrap().jobs.len(), 6);
     (0..40).for_each(|_| pace.learn(1000, Duration::from_millis(1)));
-    assert_eq!(queue.take().unwrap().jobs.len(), 29, "its share of the rest");
+    assert_eq!(queue.take(Task::Parse).unwrap().jobs.len(), 29, "its share of the rest");
     // Utterances that are long and cheap share batches too, according to their engine.
     let cheap: Arc<dyn Engine> = Arc::new(Silent(Duration::from_micros(500)));
     let queue = Queue::new(2000, 32, 2);
     let (jobs, _receivers) = self::jobs(&cheap, [50; 64]);
     queue.submit(ME, jobs).unwrap();
-    assert_eq!(queue.take().unwrap().jobs.len(), 4);
+    assert_eq!(queue.take(Task::Parse).unwrap().jobs.len(), 4);
 }
 
 #[test]
@@ -173,41 +173,48 @@ fn expensive_work_runs_alone_and_never_on_the_last_thread() {
         let queue = Queue::new(2000, 32, workers);
         let (jobs, _expensive) = jobs(&engine, [30, 31, 32, 33]);
         queue.submit(ME, jobs).unwrap();
-        let slow: Vec<Taken<'_>> = (1..workers.max(2)).map(|_| queue.take().unwrap()).collect();
+        let slow: Vec<Taken<'_>> = (1..workers.max(2)).map(|_| queue.take(Task::Parse).unwrap()).collect();
         assert!(slow.iter().all(|taken| taken.jobs.len() == 1), "{workers}");
         let (cheap, _cheap) = self::jobs(&engine, [6, 7]);
         queue.submit(ME, cheap).unwrap();
         let mut cheap = Vec::new();
         while queue.depth() > 4 - slow.len() {
-            cheap.extend(lengths(&queue.take().unwrap()));
+            cheap.extend(lengths(&queue.take(Task::Parse).unwrap()));
         }
         assert_eq!(cheap, [6, 7], "{workers}");
         drop(slow);
-        assert_eq!(queue.take().unwrap().jobs.len(), 1, "{workers}");
+        assert_eq!(queue.take(Task::Parse).unwrap().jobs.len(), 1, "{workers}");
     }
 }
 
 #[test]
-fn evaluating_programs_never_holds_the_last_thread() {
+fn programs_are_evaluated_by_threads_of_their_own() {
     let queue = Queue::new(2000, 32, 2);
-    let (one, _one) = execution();
-    let (two, _two) = execution();
-    queue.submit(ME, vec![one]).unwrap();
-    queue.submit(ME, vec![two]).unwrap();
-    let running = queue.take().unwrap();
-    assert_eq!(lengths(&running), [0]);
+    let (programs, _programs): (Vec<Job>, Vec<_>) = (0..3).map(|_| execution()).unzip();
+    queue.submit(ME, programs).unwrap();
     let (short, _receiver) = job(&silent(), 3, 0);
     queue.submit(ME, vec![short]).unwrap();
-    assert_eq!(lengths(&queue.take().unwrap()), [3], "the second program waits for the first");
-    drop(running);
-    assert_eq!(lengths(&queue.take().unwrap()), [0]);
+    let running = [queue.take(Task::Execute).unwrap(), queue.take(Task::Execute).unwrap()];
+    assert_eq!(
+        running.each_ref().map(lengths),
+        [[0], [0]],
+        "a slow program does not keep the next one waiting"
+    );
+    assert_eq!(lengths(&queue.take(Task::Parse).unwrap()), [3]);
+    queue.close();
+    assert!(queue.take(Task::Parse).is_none(), "only programs are left");
+    assert_eq!(lengths(&queue.take(Task::Execute).unwrap()), [0]);
+    assert!(queue.take(Task::Execute).is_none());
 }
 
 #[test]
 fn threads_end_although_slow_work_was_the_last() {
     let queue = Arc::new(Queue::new(100, 32, 3));
-    let (jobs, _receivers): (Vec<Job>, Vec<_>) = (0..6).map(|_| execution()).unzip();
-    queue.submit(ME, jobs).unwrap();
+    let (programs, _programs): (Vec<Job>, Vec<_>) = (0..6).map(|_| execution()).unzip();
+    queue.submit(ME, programs).unwrap();
+    let slow: Arc<dyn Engine> = Arc::new(Silent(Duration::from_secs(1)));
+    let (slow, _receivers) = jobs(&slow, [30; 6]);
+    queue.submit(ME, slow).unwrap();
     let threads = queue.start(&Arc::new(Metrics::new(0)), &(Arc::new(|_| {}) as Listener));
     queue.close();
     let start = std::time::Instant::now();

@@ -61,12 +61,15 @@ fn expensive_utterances_leave_a_thread_to_others_also_on_one_core() {
 }
 
 #[test]
-fn a_slow_executor_leaves_a_thread_to_others() {
+fn a_slow_executor_delays_neither_questions_nor_other_programs() {
     let server = serve(config(), || Fake::new("say"));
     let _slow: Vec<Client> =
-        (0..4).map(|_| send(&server, "/v1/execute", &json!({ "program": "slow" }))).collect();
+        (0..3).map(|_| send(&server, "/v1/execute", &json!({ "program": "slow" }))).collect();
     let took = time_of_a_short_question(&server);
     assert!(took < Duration::from_millis(200), "{took:?}");
+    let start = Instant::now();
+    assert_eq!(server.post("/v1/execute", &json!({ "program": "quick" })).status, 200);
+    assert!(start.elapsed() < HARD / 2, "{:?}", start.elapsed());
 }
 
 /// A server that counts the work it began and the work it gave up.

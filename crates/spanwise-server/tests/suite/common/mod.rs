@@ -107,7 +107,7 @@ impl Engine for Fake {
 }
 
 /// How long an utterance takes that begins with `hard`, and the program `slow`.
-pub const HARD: Duration = Duration::from_secs(5);
+pub const HARD: Duration = Duration::from_secs(3);
 
 impl Fake {
     /// Thinks for a long time, or until nobody waits any more.
