@@ -76,7 +76,7 @@ impl Seats {
     }
 
     /// Tells the connection that has waited longest to leave.
-    pub(crate) fn make_room(&self) {
+    pub(crate) fn dismiss_one(&self) {
         self.lock().dismiss();
     }
 }

@@ -210,7 +210,7 @@ impl Running {
             match accepted {
                 Ok(accepted) => self.open(&mut open, &router, accepted, &seats),
                 Err(_) => {
-                    (0..NO_SOCKETS.1).for_each(|_| seats.make_room());
+                    (0..NO_SOCKETS.1).for_each(|_| seats.dismiss_one());
                     tokio::time::sleep(NO_SOCKETS.0).await;
                 }
             }

@@ -65,7 +65,7 @@ impl Access {
             matches!(scheme, "http" | "https") && own.as_deref() == Some(origin)
         });
         if is_checked && !is_same {
-            return Err(Problem::ForeignOrigin(text.chars().take(MAX_QUOTED).collect()));
+            return Err(Problem::OtherOrigin(text.chars().take(MAX_QUOTED).collect()));
         }
         Ok(Visitor { origin: None })
     }

@@ -86,7 +86,7 @@ fn restated(error: &serde_path_to_error::Error<serde_json::Error>, body: &Value)
     if text.starts_with("unknown field") {
         // The name of the client may have quotes of its own; the known names come last and have none.
         let (_, known) = text.rsplit_once(", expected ").unwrap_or_default();
-        let name = match error.path().iter().last() {
+        let name = match error.path().iter().next_back() {
             Some(Segment::Map { key }) => key.as_str(),
             _ => "",
         };

@@ -26,7 +26,7 @@ pub(crate) enum Problem {
     #[error("this server is not called `{}`", .0.escape_debug())]
     WrongHost(String),
     #[error("pages of `{}` may not use this server", .0.escape_debug())]
-    ForeignOrigin(String),
+    OtherOrigin(String),
     #[error("the body is {}, not JSON", kind(.0))]
     NotJson(String),
     #[error("the head of the request is not HTTP/1.1")]
@@ -104,9 +104,9 @@ impl Problem {
                 "wrong_host",
                 "send the request to localhost or 127.0.0.1, or start the server with --allow-host NAME",
             ),
-            Self::ForeignOrigin(_) => (
+            Self::OtherOrigin(_) => (
                 S::FORBIDDEN,
-                "foreign_origin",
+                "other_origin",
                 "start the server with --cors-origin ORIGIN to allow the pages of an origin",
             ),
             Self::NotJson(_) => (

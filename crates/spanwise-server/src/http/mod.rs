@@ -171,7 +171,7 @@ impl App {
         let done = tokio::time::timeout_at(deadline.into(), work).await;
         // An engine that gives up at the deadline returns something as well.
         let done = done.ok().filter(|_| Instant::now() < deadline);
-        done.ok_or_else(|| Problem::Late(self.reply_time.as_secs_f64()))
+        done.ok_or(Problem::Late(self.reply_time.as_secs_f64()))
     }
 
     /// Puts the jobs of a request into the queue: all of them or none.

@@ -35,7 +35,7 @@ fn a_page_of_another_origin_is_refused_and_the_own_page_is_not() {
     let server = serve(config(), || Fake::new("say"));
     for origin in ["https://evil.example", "null", "http://localhost:1"] {
         let reply = post(&server, &[("Origin", origin)]);
-        assert_eq!((reply.status, reply.code().as_str()), (403, "foreign_origin"), "{origin}");
+        assert_eq!((reply.status, reply.code().as_str()), (403, "other_origin"), "{origin}");
         assert!(!reply.headers.contains_key("access-control-allow-origin"));
     }
     let own = server.addr.to_string();
