@@ -118,7 +118,7 @@ impl Engine for ModelEngine {
     }
 }
 
-/// `execute`, `execute_alternatives`, `cancelled` and `deadline` of an [`Ask`] belong here once [`Question`] has such fields.
+/// `execute` and `execute_alternatives` of an [`Ask`] belong here once [`Question`] has such fields.
 fn question(ask: &Ask) -> Question<'_> {
     Question {
         utterance: Utterance::new(ask.utterance.as_str()),
@@ -126,6 +126,10 @@ fn question(ask: &Ask) -> Question<'_> {
         alternatives: ask.k,
         abstain_below: ask.abstain_below,
         chart: ask.chart,
-        budget: Budget::interactive(),
+        budget: Budget {
+            deadline: ask.deadline,
+            cancelled: Some(Arc::clone(&ask.cancelled)),
+            ..Budget::interactive()
+        },
     }
 }
