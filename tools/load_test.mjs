@@ -60,7 +60,7 @@ async function startServer(more = []) {
 
 function request(method, path, body, agent) {
   return new Promise((done, fail) => {
-    const sent = http.request({ host: "127.0.0.1", port: options.port, method, path, agent, headers: body ? { "Content-Length": Buffer.byteLength(body) } : {} }, (reply) => {
+    const sent = http.request({ host: "127.0.0.1", port: options.port, method, path, agent, headers: body ? { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) } : {} }, (reply) => {
       let size = 0;
       reply.on("data", (data) => (size += data.length)).on("end", () => done({ status: reply.statusCode, size }));
     });

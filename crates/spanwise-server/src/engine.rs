@@ -4,10 +4,12 @@ use serde::Serialize;
 use serde_json::Value;
 use spanwise_reading::{Answer, Reading};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 use utoipa::ToSchema;
 
 /// One utterance with the options of its request.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub struct Ask {
     /// The text.
     pub utterance: String,
@@ -19,6 +21,40 @@ pub struct Ask {
     pub abstain_below: Option<f64>,
     /// What programs are evaluated in.
     pub context: Option<Arc<Value>>,
+    /// Whether the program is evaluated.
+    pub execute: bool,
+    /// Whether the programs of alternatives are evaluated too.
+    pub execute_alternatives: bool,
+    /// Becomes true when nobody waits for the reading any more: the client has left, or the time of its request is over.
+    /// An engine should then give the work up; what it returns is not used.
+    pub cancelled: Arc<AtomicBool>,
+    /// When the time of the request is over.
+    pub deadline: Option<Instant>,
+}
+
+impl Ask {
+    /// An utterance without options.
+    #[must_use]
+    pub fn new(utterance: impl Into<String>) -> Self {
+        Self {
+            utterance: utterance.into(),
+            k: 0,
+            chart: false,
+            abstain_below: None,
+            context: None,
+            execute: true,
+            execute_alternatives: false,
+            cancelled: Arc::default(),
+            deadline: None,
+        }
+    }
+
+    /// Whether the work should be given up.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+            || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
 }
 
 /// The result of evaluating a program.
@@ -82,6 +118,13 @@ pub trait Engine: Send + Sync + 'static {
     /// Parses a batch: one reading for each utterance, in their order. All of them have the same `k`. A reading must
     /// not depend on the rest of its batch, up to rounding.
     fn parse(&self, batch: &[Ask]) -> Vec<Reading>;
+
+    /// Estimates how long it takes to parse a long utterance, in well under a millisecond. Work that is expensive runs
+    /// alone and leaves a thread to others. Short utterances are not estimated: their time is measured.
+    fn cost(&self, ask: &Ask) -> Duration {
+        let _ = ask;
+        Duration::ZERO
+    }
 
     /// Evaluates a program.
     ///

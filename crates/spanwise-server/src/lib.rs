@@ -12,6 +12,7 @@ mod limits;
 mod metrics;
 mod models;
 mod queue;
+mod seats;
 mod server;
 
 pub use engine::{Ask, Engine, Executed, ModelInfo, Refusal, Source, Stamp};

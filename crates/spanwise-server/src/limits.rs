@@ -18,9 +18,10 @@ pub struct Limits {
     pub max_k: usize,
     /// Maximum size of a request's body, in bytes.
     pub max_body: usize,
-    /// Maximum number of open connections; further ones wait to be accepted.
+    /// Maximum number of open connections. A further one takes the place of the one that has waited longest for its client;
+    /// where all are being answered, it can only check the health of the server.
     pub max_connections: usize,
-    /// Threads that run engines.
+    /// Threads that run engines; there are always at least two.
     pub workers: usize,
 }
 
@@ -46,6 +47,8 @@ pub struct Times {
     pub head: Duration,
     /// For the body of a request.
     pub body: Duration,
+    /// From the end of a request to its reply; work that takes longer is given up.
+    pub reply: Duration,
     /// How long a reply may wait for a client that does not read.
     pub write: Duration,
     /// Interval between two checks of a model's files.
@@ -61,6 +64,7 @@ impl Default for Times {
         Self {
             head: Duration::from_secs(15),
             body: Duration::from_secs(15),
+            reply: Duration::from_secs(30),
             write: Duration::from_secs(30),
             poll: Duration::from_secs(2),
             linger: Duration::from_millis(250),
@@ -76,6 +80,11 @@ pub struct Config {
     pub addr: SocketAddr,
     /// The token that clients must send as `Authorization: Bearer TOKEN`, if any.
     pub token: Option<String>,
+    /// Names of hosts that requests may be sent to. On a loopback address these are further ones beside `localhost` and the
+    /// loopback addresses; on other addresses every name is fine if the list is empty.
+    pub allowed_hosts: Vec<String>,
+    /// Origins whose pages may use the server, such as `https://example.org`, beside the page of the server itself.
+    pub cors_origins: Vec<String>,
     /// Sizes.
     pub limits: Limits,
     /// Times.
@@ -88,6 +97,14 @@ impl Config {
     /// The defaults, on an address.
     #[must_use]
     pub fn new(addr: SocketAddr) -> Self {
-        Self { addr, token: None, limits: Limits::default(), times: Times::default(), signals: false }
+        Self {
+            addr,
+            token: None,
+            allowed_hosts: Vec::new(),
+            cors_origins: Vec::new(),
+            limits: Limits::default(),
+            times: Times::default(),
+            signals: false,
+        }
     }
 }

@@ -5,6 +5,7 @@
 
 use crate::engine::{Engine, ModelInfo, Source, Stamp};
 use crate::event::{Event, Listener};
+use crate::queue::{Job, Pace, Work};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime};
@@ -13,10 +14,19 @@ use std::time::{Duration, Instant, SystemTime};
 #[derive(Clone)]
 pub(crate) struct Loaded {
     pub engine: Arc<dyn Engine>,
+    /// How fast the engine is.
+    pub pace: Arc<Pace>,
     pub info: Arc<ModelInfo>,
     /// 1 for the first, one more each time it is loaded again.
     pub generation: u64,
     pub at: SystemTime,
+}
+
+impl Loaded {
+    /// Work for the engine.
+    pub(crate) fn job(&self, work: Work) -> Job {
+        Job { engine: Arc::clone(&self.engine), pace: Arc::clone(&self.pace), work }
+    }
 }
 
 /// A model that was loaded and does not serve yet.
@@ -54,7 +64,8 @@ impl Slot {
             Ok(Fresh { engine, info, warnings }) => {
                 let mut current = self.current.write().unwrap_or_else(PoisonError::into_inner);
                 let generation = current.as_ref().map_or(1, |old| old.generation + 1);
-                *current = Some(Loaded { engine, info, generation, at: SystemTime::now() });
+                *current =
+                    Some(Loaded { engine, pace: Arc::default(), info, generation, at: SystemTime::now() });
                 *problem = None;
                 listener(Event::Loaded { model: self.name.clone(), generation, took: start.elapsed() });
                 for text in warnings {

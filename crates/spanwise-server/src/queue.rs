@@ -1,19 +1,45 @@
 //! The queue between connections and engines: one bounded queue, and a fixed number of threads that take batches.
 //!
-//! A free thread takes a batch at once and does not wait until it is full. A batch is the oldest job with the waiting
-//! jobs that are nearest to it in words, since an engine pads a batch to its longest utterance. Jobs that exceed the
-//! limit are rejected.
+//! A free thread takes a batch at once and does not wait until it is full. A batch is the job whose turn it is, with the
+//! waiting jobs that are nearest to it in words, since an engine pads a batch to its longest utterance. It costs about
+//! [`MAX_COST`] at most. A job that costs more runs alone and never occupies the last thread: so a short question waits for
+//! one batch and not longer. Programs are evaluated by threads of their own, since an executor may be slow. Jobs that exceed
+//! the limit are rejected.
+
+mod pace;
+#[cfg(test)]
+mod tests;
+mod turn;
+mod work;
 
 use crate::engine::{Ask, Engine, Executed, Refusal};
-use crate::event::{Event, Listener};
+use crate::event::Listener;
 use crate::metrics::Metrics;
+pub(crate) use pace::Pace;
 use serde_json::Value;
 use spanwise_reading::Reading;
-use std::collections::VecDeque;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::net::IpAddr;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 use tokio::sync::oneshot;
+use turn::{Turn, Turns};
+
+/// The estimated cost of a batch, at most; a job that costs more runs alone.
+const MAX_COST: Duration = Duration::from_millis(100);
+/// What the evaluation of a program costs its client.
+const EXECUTION: Duration = Duration::from_millis(10);
+/// One thread is always free for cheap work, also on a machine with one core.
+const MIN_WORKERS: usize = 2;
+/// Threads that evaluate programs: a slow one does not keep others waiting.
+const EVALUATORS: usize = 4;
+
+/// What a thread does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Task {
+    Parse,
+    Execute,
+}
 
 /// The engine failed. The reason is an event, since clients must not see it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,6 +57,8 @@ pub(crate) enum Rejected {
 /// Work for an engine.
 pub(crate) struct Job {
     pub engine: Arc<dyn Engine>,
+    /// How fast the engine is.
+    pub pace: Arc<Pace>,
     pub work: Work,
 }
 
@@ -42,9 +70,23 @@ pub(crate) enum Work {
 
 pub(crate) type Execution = Result<Result<Executed, Refusal>, Failed>;
 
+/// A job that waits.
+struct Waiting {
+    job: Job,
+    turn: Turn,
+    /// Its place in the order of arrival.
+    at: u64,
+    /// The estimate of the engine, once it was made; only for long utterances.
+    estimate: Option<Duration>,
+}
+
 #[derive(Default)]
 struct State {
-    waiting: VecDeque<Job>,
+    waiting: Vec<Waiting>,
+    turns: Turns,
+    n_arrived: u64,
+    /// Threads with work that may take long.
+    n_slow: usize,
     closed: bool,
 }
 
@@ -57,9 +99,27 @@ pub(crate) struct Queue {
     workers: usize,
 }
 
+/// What a thread does next.
+enum Next {
+    Run {
+        batch: Vec<Waiting>,
+        is_slow: bool,
+    },
+    /// The engine estimates these, and then they wait again.
+    Estimate(Vec<Waiting>),
+    Nothing,
+}
+
+/// A batch that a thread works on.
+struct Taken<'q> {
+    queue: &'q Queue,
+    jobs: Vec<Job>,
+    is_slow: bool,
+}
+
 impl Queue {
     pub(crate) fn new(limit: usize, max_batch: usize, workers: usize) -> Self {
-        let (max_batch, workers) = (max_batch.max(1), workers.max(1));
+        let (max_batch, workers) = (max_batch.max(1), workers.max(MIN_WORKERS));
         Self { state: Mutex::default(), wake: Condvar::new(), limit, max_batch, workers }
     }
 
@@ -68,16 +128,24 @@ impl Queue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Accepts all of the jobs or none.
-    pub(crate) fn submit(&self, jobs: Vec<Job>) -> Result<(), Rejected> {
+    /// Accepts all of the jobs of a client's request or none.
+    pub(crate) fn submit(&self, client: IpAddr, jobs: Vec<Job>) -> Result<(), Rejected> {
         let mut state = self.lock();
         if state.closed {
             return Err(Rejected::Closed);
         }
         if state.waiting.len() + jobs.len() > self.limit {
+            state.drop_abandoned();
+        }
+        if state.waiting.len() + jobs.len() > self.limit {
             return Err(Rejected::Full);
         }
-        state.waiting.extend(jobs);
+        let turn = state.turns.join(client, jobs.iter().map(|job| job.rough_cost()).sum());
+        for job in jobs {
+            state.n_arrived += 1;
+            let at = state.n_arrived;
+            state.waiting.push(Waiting { job, turn: turn.clone(), at, estimate: None });
+        }
         drop(state);
         self.wake.notify_all();
         Ok(())
@@ -97,48 +165,34 @@ impl Queue {
     /// Drops the jobs that wait; their receivers are notified.
     pub(crate) fn clear(&self) {
         self.lock().waiting.clear();
+        self.wake.notify_all();
     }
 
     /// The next batch; `None` when the queue is closed and empty.
-    fn take(&self) -> Option<Vec<Job>> {
+    fn take(&self, task: Task) -> Option<Taken<'_>> {
         let mut state = self.lock();
         loop {
-            state.waiting.retain(|job| !job.work.is_abandoned());
-            if !state.waiting.is_empty() {
-                return Some(self.batch(&mut state.waiting));
+            state.drop_abandoned();
+            match state.next(task, self.max_batch, self.workers) {
+                Next::Run { batch, is_slow } => {
+                    state.n_slow += usize::from(is_slow);
+                    for it in &batch {
+                        state.turns.charge(&it.turn, it.cost().unwrap_or_default());
+                    }
+                    let jobs = batch.into_iter().map(|it| it.job).collect();
+                    return Some(Taken { queue: self, jobs, is_slow });
+                }
+                Next::Estimate(mut long) => {
+                    // An engine may think for a moment: others must not wait for that.
+                    drop(state);
+                    long.iter_mut().for_each(Waiting::estimate);
+                    state = self.lock();
+                    state.waiting.extend(long);
+                }
+                Next::Nothing if state.closed && state.n_waiting(task) == 0 => return None,
+                Next::Nothing => state = self.wake.wait(state).unwrap_or_else(PoisonError::into_inner),
             }
-            if state.closed {
-                return None;
-            }
-            state = self.wake.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-    }
-
-    /// The oldest job with the nearest in length. A batch has at most its thread's share of the queue, so that all threads
-    /// have work.
-    fn batch(&self, waiting: &mut VecDeque<Job>) -> Vec<Job> {
-        let size = waiting.len().div_ceil(self.workers).clamp(1, self.max_batch);
-        let Some(first) = waiting.pop_front() else { return Vec::new() };
-        let Work::Parse { ask: Ask { k, .. }, n_words, .. } = first.work else { return vec![first] };
-        let fits = |job: &Job| match &job.work {
-            Work::Parse { ask, n_words: other, .. }
-                if ask.k == k && Arc::ptr_eq(&job.engine, &first.engine) =>
-            {
-                Some(other.abs_diff(n_words))
-            }
-            _ => None,
-        };
-        let mut others: Vec<(usize, usize)> =
-            waiting.iter().enumerate().filter_map(|(at, job)| Some((fits(job)?, at))).collect();
-        others.sort_unstable();
-        others.truncate(size - 1);
-        let mut places: Vec<usize> = others.into_iter().map(|(_, at)| at).collect();
-        places.sort_unstable();
-        let mut batch = vec![first];
-        // From the back, so that the remaining positions stay valid.
-        let taken = places.into_iter().rev().filter_map(|at| waiting.remove(at));
-        batch.extend(taken.collect::<Vec<_>>().into_iter().rev());
-        batch
     }
 
     /// Starts the threads. They end when the queue is closed and empty.
@@ -148,169 +202,145 @@ impl Queue {
         listener: &Listener,
     ) -> Vec<JoinHandle<()>> {
         let start = |at: usize| {
+            let task = if at < self.workers { Task::Parse } else { Task::Execute };
             let (queue, metrics, listener) = (Arc::clone(self), Arc::clone(metrics), Arc::clone(listener));
             let run = move || {
-                while let Some(batch) = queue.take() {
-                    work(batch, &metrics, &listener);
+                while let Some(mut taken) = queue.take(task) {
+                    work::run(std::mem::take(&mut taken.jobs), &metrics, &listener);
                 }
             };
             let thread = std::thread::Builder::new().name(format!("engine-{at}"));
             thread.spawn(run).expect("the system gives us a thread when it starts")
         };
-        (0..self.workers).map(start).collect()
+        (0..self.workers + EVALUATORS).map(start).collect()
+    }
+}
+
+impl Drop for Taken<'_> {
+    fn drop(&mut self) {
+        let mut state = self.queue.lock();
+        state.n_slow -= usize::from(self.is_slow);
+        if self.is_slow || state.closed {
+            self.queue.wake.notify_all();
+        }
+    }
+}
+
+impl State {
+    fn drop_abandoned(&mut self) {
+        self.waiting.retain(|it| !it.job.work.is_abandoned());
+    }
+
+    fn n_waiting(&self, task: Task) -> usize {
+        self.waiting.iter().filter(|it| it.job.work.task() == task).count()
+    }
+
+    /// Takes the next batch out. It has at most its thread's share of the queue, so that all threads have work.
+    fn next(&mut self, task: Task, max_batch: usize, workers: usize) -> Next {
+        let size = self.n_waiting(task).div_ceil(workers).clamp(1, max_batch);
+        let may_be_slow = self.n_slow + 1 < workers;
+        let is_ready = |it: &Waiting| it.job.work.task() == task && (may_be_slow || !it.is_slow());
+        let ready = self.waiting.iter().enumerate().filter(|(_, it)| is_ready(it));
+        let Some((first, _)) = ready.min_by_key(|(_, it)| (it.turn.key(), it.at)) else {
+            return Next::Nothing;
+        };
+        let is_slow = self.waiting[first].is_slow();
+        let mut places = vec![first];
+        if !is_slow {
+            places.extend(self.nearest(first, size - 1));
+        }
+        let long: Vec<usize> =
+            places.iter().copied().filter(|&at| self.waiting[at].cost().is_none()).collect();
+        if !long.is_empty() {
+            return Next::Estimate(self.remove(long));
+        }
+        let mut left = MAX_COST;
+        let within_cost = |&at: &usize| {
+            let cost = self.waiting[at].cost().unwrap_or_default();
+            let fits = at == first || cost <= left;
+            left = left.saturating_sub(cost);
+            fits
+        };
+        let places = places.into_iter().take_while(within_cost).collect();
+        Next::Run { batch: self.remove(places), is_slow }
+    }
+
+    /// The jobs that can share a batch with one, from the nearest in length on.
+    fn nearest(&self, first: usize, n: usize) -> impl Iterator<Item = usize> + use<> {
+        let one = &self.waiting[first];
+        let fits = |it: &Waiting| match (&one.job.work, &it.job.work) {
+            (Work::Parse { ask, n_words, .. }, Work::Parse { ask: other_ask, n_words: other, .. }) => {
+                let is_alike = ask.k == other_ask.k && Arc::ptr_eq(&one.job.engine, &it.job.engine);
+                (is_alike && !it.is_slow()).then(|| other.abs_diff(*n_words))
+            }
+            _ => None,
+        };
+        let others = self.waiting.iter().enumerate().filter(|&(at, _)| at != first);
+        let mut others: Vec<(usize, u64, usize)> =
+            others.filter_map(|(at, it)| Some((fits(it)?, it.at, at))).collect();
+        others.sort_unstable();
+        others.into_iter().take(n).map(|(_, _, at)| at)
+    }
+
+    /// Takes jobs out by their places: the first stays the first, the others are in the order of their arrival.
+    fn remove(&mut self, places: Vec<usize>) -> Vec<Waiting> {
+        let first = places.first().map(|&at| self.waiting[at].at);
+        let mut places = places;
+        places.sort_unstable();
+        // From the back, so that the remaining places stay valid.
+        let mut taken: Vec<Waiting> =
+            places.into_iter().rev().map(|at| self.waiting.swap_remove(at)).collect();
+        taken.sort_unstable_by_key(|it| (Some(it.at) != first, it.at));
+        taken
+    }
+}
+
+impl Waiting {
+    /// The expected time; `None` while the engine has to be asked for it.
+    fn cost(&self) -> Option<Duration> {
+        match &self.job.work {
+            Work::Parse { n_words, .. } if *n_words > pace::LONG => self.estimate,
+            _ => Some(self.job.rough_cost()),
+        }
+    }
+
+    /// Asks the engine for the expected time. An engine that fails here fails again when it parses, and that is reported.
+    fn estimate(&mut self) {
+        let Work::Parse { ask, .. } = &self.job.work else { return };
+        let silent: Listener = Arc::new(|_| {});
+        let estimate = work::guarded(&silent, || self.job.engine.cost(ask)).unwrap_or_default();
+        self.estimate = Some(estimate.max(self.job.rough_cost()));
+    }
+
+    /// Whether it is expected to take long.
+    fn is_slow(&self) -> bool {
+        self.cost().is_some_and(|cost| cost > MAX_COST)
+    }
+}
+
+impl Job {
+    /// The expected time, by length alone.
+    fn rough_cost(&self) -> Duration {
+        match &self.work {
+            Work::Parse { n_words, .. } => self.pace.estimate(*n_words),
+            Work::Execute { .. } => EXECUTION,
+        }
     }
 }
 
 impl Work {
+    fn task(&self) -> Task {
+        match self {
+            Self::Parse { .. } => Task::Parse,
+            Self::Execute { .. } => Task::Execute,
+        }
+    }
+
+    /// Whether nobody waits for the result any more.
     fn is_abandoned(&self) -> bool {
         match self {
-            Self::Parse { reply, .. } => reply.is_closed(),
+            Self::Parse { ask, reply, .. } => reply.is_closed() || ask.is_over(),
             Self::Execute { reply, .. } => reply.is_closed(),
         }
-    }
-}
-
-/// Runs a batch. A panic of the engine fails this batch only.
-fn work(batch: Vec<Job>, metrics: &Metrics, listener: &Listener) {
-    let Some(engine) = batch.first().map(|job| Arc::clone(&job.engine)) else { return };
-    let (mut asks, mut replies) = (Vec::with_capacity(batch.len()), Vec::with_capacity(batch.len()));
-    for job in batch {
-        match job.work {
-            Work::Parse { ask, reply, .. } => {
-                asks.push(ask);
-                replies.push(reply);
-            }
-            Work::Execute { program, context, reply } => {
-                let run = || engine.execute(&program, context.as_ref());
-                // The client may have left.
-                let _ = reply.send(guarded(listener, run));
-            }
-        }
-    }
-    if asks.is_empty() {
-        return;
-    }
-    metrics.batch(asks.len());
-    let readings = guarded(listener, || engine.parse(&asks)).and_then(|readings| {
-        if readings.len() == asks.len() {
-            return Ok(readings);
-        }
-        let reason = format!("{} readings were returned for {} utterances", readings.len(), asks.len());
-        listener(Event::EngineFailed { reason });
-        Err(Failed)
-    });
-    match readings {
-        Ok(readings) => {
-            for (reading, reply) in readings.into_iter().zip(replies) {
-                let _ = reply.send(Ok(reading));
-            }
-        }
-        Err(failed) => replies.into_iter().for_each(|reply| {
-            let _ = reply.send(Err(failed));
-        }),
-    }
-}
-
-fn guarded<T>(listener: &Listener, run: impl FnOnce() -> T) -> Result<T, Failed> {
-    catch_unwind(AssertUnwindSafe(run)).map_err(|panic| {
-        let text = panic.downcast_ref::<String>().map(String::as_str);
-        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("unknown panic");
-        listener(Event::EngineFailed { reason: text.to_owned() });
-        Failed
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::engine::ModelInfo;
-
-    struct Silent;
-
-    impl Engine for Silent {
-        fn describe(&self) -> ModelInfo {
-            ModelInfo::default()
-        }
-        fn parse(&self, _: &[Ask]) -> Vec<Reading> {
-            Vec::new()
-        }
-        fn execute(&self, _: &str, _: Option<&Value>) -> Result<Executed, Refusal> {
-            Err(Refusal::NoExecutor)
-        }
-    }
-
-    type Waiting = oneshot::Receiver<Result<Reading, Failed>>;
-
-    fn job(engine: &Arc<dyn Engine>, n_words: usize, k: usize) -> (Job, Waiting) {
-        let (reply, waiting) = oneshot::channel();
-        let utterance = n_words.to_string();
-        let ask = Ask { utterance, k, chart: false, abstain_below: None, context: None };
-        (Job { engine: Arc::clone(engine), work: Work::Parse { ask, n_words, reply } }, waiting)
-    }
-
-    fn lengths(batch: Vec<Job>) -> Vec<usize> {
-        let length = |job: Job| match job.work {
-            Work::Parse { n_words, .. } => n_words,
-            Work::Execute { .. } => 0,
-        };
-        batch.into_iter().map(length).collect()
-    }
-
-    #[test]
-    fn a_batch_is_the_oldest_job_with_those_nearest_in_length() {
-        let engine: Arc<dyn Engine> = Arc::new(Silent);
-        let queue = Queue::new(100, 3, 1);
-        let (jobs, _waiting): (Vec<Job>, Vec<Waiting>) =
-            [9, 2, 30, 8, 10].into_iter().map(|n| job(&engine, n, 0)).unzip();
-        queue.submit(jobs).unwrap();
-        assert_eq!(lengths(queue.take().unwrap()), [9, 8, 10]);
-        assert_eq!(lengths(queue.take().unwrap()), [2, 30]);
-    }
-
-    #[test]
-    fn jobs_of_other_models_or_other_options_never_share_a_batch() {
-        let (one, two): (Arc<dyn Engine>, Arc<dyn Engine>) = (Arc::new(Silent), Arc::new(Silent));
-        let queue = Queue::new(100, 10, 1);
-        let (jobs, _waiting): (Vec<Job>, Vec<Waiting>) =
-            [job(&one, 5, 0), job(&two, 6, 0), job(&one, 7, 1), job(&one, 8, 0)].into_iter().unzip();
-        queue.submit(jobs).unwrap();
-        assert_eq!(lengths(queue.take().unwrap()), [5, 8]);
-        assert_eq!(lengths(queue.take().unwrap()), [6]);
-        assert_eq!(lengths(queue.take().unwrap()), [7]);
-    }
-
-    #[test]
-    fn waiting_jobs_are_shared_among_the_threads() {
-        let engine: Arc<dyn Engine> = Arc::new(Silent);
-        let queue = Queue::new(100, 32, 2);
-        let (jobs, _waiting): (Vec<Job>, Vec<Waiting>) = (0..10).map(|_| job(&engine, 4, 0)).unzip();
-        queue.submit(jobs).unwrap();
-        assert_eq!(queue.take().unwrap().len(), 5);
-    }
-
-    #[test]
-    fn a_full_queue_accepts_all_of_a_request_or_nothing() {
-        let engine: Arc<dyn Engine> = Arc::new(Silent);
-        let queue = Queue::new(3, 32, 1);
-        let (jobs, _first): (Vec<Job>, Vec<Waiting>) = (0..2).map(|_| job(&engine, 4, 0)).unzip();
-        queue.submit(jobs).unwrap();
-        let (jobs, _second): (Vec<Job>, Vec<Waiting>) = (0..2).map(|_| job(&engine, 4, 0)).unzip();
-        assert_eq!(queue.submit(jobs), Err(Rejected::Full));
-        assert_eq!(queue.depth(), 2);
-        queue.close();
-        assert_eq!(queue.submit(Vec::new()), Err(Rejected::Closed));
-        assert_eq!(queue.take().unwrap().len(), 2, "waiting jobs are still done");
-        assert!(queue.take().is_none());
-    }
-
-    #[test]
-    fn work_whose_client_has_left_is_not_done() {
-        let engine: Arc<dyn Engine> = Arc::new(Silent);
-        let queue = Queue::new(10, 32, 1);
-        let (gone, waiting) = job(&engine, 1, 0);
-        drop(waiting);
-        let (wanted, _waiting) = job(&engine, 2, 0);
-        queue.submit(vec![gone, wanted]).unwrap();
-        assert_eq!(lengths(queue.take().unwrap()), [2]);
     }
 }

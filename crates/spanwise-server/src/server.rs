@@ -3,18 +3,19 @@
 use crate::connection;
 use crate::engine::Source;
 use crate::event::{Event, Listener};
-use crate::http::{self, App};
+use crate::http::{self, Access, App};
 use crate::limits::Config;
 use crate::metrics::Metrics;
 use crate::models::Models;
 use crate::queue::Queue;
+use crate::seats::Seats;
 use axum::Extension;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 /// Why a server did not start, or ended.
@@ -70,8 +71,8 @@ pub struct Server {
     handle: Handle,
 }
 
-/// How long to wait when the system has no more sockets to give.
-const NO_SOCKETS: Duration = Duration::from_millis(50);
+/// How long to wait when the system has no more sockets to give, and how many connections give way.
+const NO_SOCKETS: (Duration, usize) = (Duration::from_millis(5), 16);
 /// How long to wait for a further connection that was established before the shutdown.
 const LAST_CALL: Duration = Duration::from_millis(10);
 /// How often the end of the threads is checked for.
@@ -108,7 +109,8 @@ impl Server {
             metrics,
             limits: limits.clone(),
             body_time: config.times.body,
-            token: config.token.clone(),
+            reply_time: config.times.reply,
+            access: Access::new(&config),
             stopping: handle.stopping.subscribe(),
         };
         Ok(Self { listener: bound, app: Arc::new(app), config, handle })
@@ -196,24 +198,27 @@ impl Running {
         }
         report(Event::Listening { addr });
         let router = http::router(Arc::clone(&self.app));
-        let places = Arc::new(Semaphore::new(self.config.limits.max_connections));
+        let seats = Seats::new(self.config.limits.max_connections);
         let mut stopping = self.handle.stopping.subscribe();
         let mut open = JoinSet::new();
         loop {
             let accepted = tokio::select! {
                 _ = stopping.wait_for(|&stopping| stopping) => break,
                 _ = open.join_next(), if !open.is_empty() => continue,
-                accepted = take(&listener, &places) => accepted,
+                accepted = listener.accept() => accepted,
             };
             match accepted {
-                Ok((stream, peer, place)) => self.open(&mut open, &router, (stream, peer), Some(place)),
-                Err(_) => tokio::time::sleep(NO_SOCKETS).await,
+                Ok(accepted) => self.open(&mut open, &router, accepted, &seats),
+                Err(_) => {
+                    (0..NO_SOCKETS.1).for_each(|_| seats.dismiss_one());
+                    tokio::time::sleep(NO_SOCKETS.0).await;
+                }
             }
         }
         // Connections that the system has already established are served.
         let until = Instant::now() + self.config.times.linger;
-        while let Ok(Ok((stream, peer))) = tokio::time::timeout(LAST_CALL, listener.accept()).await {
-            self.open(&mut open, &router, (stream, peer), None);
+        while let Ok(Ok(accepted)) = tokio::time::timeout(LAST_CALL, listener.accept()).await {
+            self.open(&mut open, &router, accepted, &seats);
             if Instant::now() > until {
                 break;
             }
@@ -237,19 +242,21 @@ impl Running {
         &self,
         open: &mut JoinSet<()>,
         router: &axum::Router,
-        (stream, peer): (TcpStream, SocketAddr),
-        place: Option<tokio::sync::OwnedSemaphorePermit>,
+        (stream, addr): (TcpStream, SocketAddr),
+        seats: &Arc<Seats>,
     ) {
+        // Without a seat, the connection is closed.
+        let Some(seat) = seats.take() else { return };
         // A reply is written at once, so delaying it for more data would only cost time.
         let _ = stream.set_nodelay(true);
-        let router = router.clone().layer(Extension(http::Peer(peer)));
+        let peer = http::Peer { addr, is_reserve: seat.is_reserve() };
+        let router = router.clone().layer(Extension(peer));
         let (times, stopping) = (self.config.times.clone(), self.handle.stopping.subscribe());
         let metrics = Arc::clone(&self.app.metrics);
         open.spawn(async move {
             metrics.connections.inc();
             let _open = OpenConnection(metrics);
-            connection::serve(stream, router, times, stopping).await;
-            drop(place);
+            connection::serve(stream, router, times, seat, stopping).await;
         });
     }
 
@@ -299,16 +306,6 @@ impl Drop for OpenConnection {
     fn drop(&mut self) {
         self.0.connections.dec();
     }
-}
-
-/// The next connection, once the number of open connections allows it.
-async fn take(
-    listener: &tokio::net::TcpListener,
-    places: &Arc<Semaphore>,
-) -> io::Result<(TcpStream, SocketAddr, tokio::sync::OwnedSemaphorePermit)> {
-    let place = Arc::clone(places).acquire_owned().await.map_err(io::Error::other)?;
-    let (stream, peer) = listener.accept().await?;
-    Ok((stream, peer, place))
 }
 
 /// A listener that counts loads of models before it passes events on.

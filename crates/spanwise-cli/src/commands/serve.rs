@@ -1,18 +1,19 @@
 //! `spanwise serve`: models over HTTP, and the playground page.
 
+mod end;
 mod engine;
+mod log;
 
-use crate::output::{Status, WrongCall, say};
+use crate::output::{Status, WrongCall};
 use crate::signals;
 use anyhow::{Context as _, Result};
 use engine::ModelSource;
-use serde_json::{Value, json};
+use log::Log;
 use spanwise_domains::exec::external;
-use spanwise_server::{Config, Event, Limits, ServeError, Server, Source, Times};
+use spanwise_server::{Config, Limits, ServeError, Server, Source, Times};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 /// Serve models over HTTP, with a page to try them.
 ///
@@ -20,11 +21,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// utterances, `POST /v1/execute` evaluates programs, `GET /v1/models` lists the models, `/metrics` has metrics for
 /// Prometheus, `/openapi.json` describes all routes, and `/` is the playground. Utterances of all connections share
 /// batches. A model is loaded again when its `model.json` changes and on SIGHUP, while the old one serves. SIGTERM and
-/// Ctrl-C shut the server down after the work in flight. It listens on the loopback address unless --addr is given.
+/// Ctrl-C shut the server down after the work in flight. It listens on the loopback address unless --addr is given, and
+/// there it answers only requests to that address, and only its own page and those of origins that --cors-origin allows.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  spanwise serve runs/geo\n  \
     spanwise serve geo=runs/geo clevr=runs/clevr --addr 0.0.0.0:8080 --token-env SPANWISE_TOKEN\n  \
-    curl -d '{\"utterance\": \"what states border texas\"}' http://127.0.0.1:8080/v1/parse")]
+    curl --json '{\"utterance\": \"what states border texas\"}' http://127.0.0.1:8080/v1/parse")]
 pub(crate) struct Args {
     /// Model directories, each as DIRECTORY or NAME=DIRECTORY
     #[arg(required = true, value_name = "[NAME=]MODEL")]
@@ -35,6 +37,12 @@ pub(crate) struct Args {
     /// Require the token in this environment variable, as `Authorization: Bearer TOKEN`
     #[arg(long, value_name = "VAR")]
     token_env: Option<String>,
+    /// Further name of the server that requests may have as their `Host`; can be given more than once
+    #[arg(long, value_name = "NAME", value_parser = host)]
+    allow_host: Vec<String>,
+    /// Origin whose pages may use the server, such as https://example.org; can be given more than once
+    #[arg(long, value_name = "ORIGIN", value_parser = origin)]
+    cors_origin: Vec<String>,
     /// Maximum number of utterances in a batch
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..=1024))]
     max_batch: u16,
@@ -50,12 +58,15 @@ pub(crate) struct Args {
     /// Maximum size of a request's body
     #[arg(long, value_name = "BYTES", default_value_t = 1 << 20, value_parser = clap::value_parser!(u32).range(64..))]
     max_body: u32,
-    /// Maximum number of open connections; further ones wait
+    /// Maximum number of open connections; further ones take the place of those that wait for their clients
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     max_connections: u32,
-    /// Threads that run models [default: one per core]
+    /// Threads that run models, at least 2 [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     workers: Option<u16>,
+    /// Seconds from a request to its reply; work that takes longer is given up, with status 503
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    timeout: u32,
     /// Seconds that work in flight may take on shutdown
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     drain: u32,
@@ -88,16 +99,12 @@ fn serve(
     as_json: bool,
     quiet: bool,
 ) -> Result<Status> {
-    let listener = Arc::new(move |event: Event| {
-        let is_request = matches!(event, Event::Request { .. });
-        if as_json {
-            say(&as_object(&event).to_string());
-        } else if !(quiet && is_request) {
-            say(&as_line(&event));
-        }
-    });
+    let log = Log::start(as_json, quiet);
+    log.take_panics();
     signals::leave();
-    let served = Server::bind(config, sources, listener).and_then(Server::run);
+    end::ensure(config.times.drain);
+    let served = Server::bind(config, sources, log.listener()).and_then(Server::run);
+    log.end();
     // Executors of domains may be processes of their own.
     external::stop_all();
     match served {
@@ -152,7 +159,13 @@ fn config(args: &Args) -> Result<Config> {
         workers: args.workers.map_or(Limits::default().workers, usize::from),
         ..Limits::default()
     };
-    config.times = Times { drain: Duration::from_secs(args.drain.into()), ..Times::default() };
+    config.times = Times {
+        drain: Duration::from_secs(args.drain.into()),
+        reply: Duration::from_secs(args.timeout.into()),
+        ..Times::default()
+    };
+    config.allowed_hosts.clone_from(&args.allow_host);
+    config.cors_origins.clone_from(&args.cors_origin);
     config.signals = true;
     config.token = args.token_env.as_deref().map(token).transpose()?;
     Ok(config)
@@ -165,6 +178,27 @@ pub(super) fn address(text: &str) -> Result<SocketAddr> {
     Ok(found.next().ok_or_else(wrong)?)
 }
 
+/// The name of a host, without a port.
+fn host(text: &str) -> Result<String, String> {
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_');
+    if text.is_empty() || !(text.bytes().all(is_name) || text.parse::<std::net::IpAddr>().is_ok()) {
+        return Err("expected a name or an address without a port, such as box.example.org".to_owned());
+    }
+    Ok(text.to_owned())
+}
+
+/// An origin as browsers send it. `*` would let every page of the web use the server.
+fn origin(text: &str) -> Result<String, String> {
+    let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    let is_plain = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'/' | b'*' | b'@' | b'?' | b'#');
+    match rest {
+        Some(host) if !host.is_empty() && host.bytes().all(is_plain) => Ok(text.to_owned()),
+        _ => Err("expected one origin without a path, such as https://app.example.org; \
+                  give the option once for each"
+            .to_owned()),
+    }
+}
+
 fn token(variable: &str) -> Result<String> {
     let found = std::env::var(variable).unwrap_or_default();
     if found.is_empty() || !found.bytes().all(|byte| byte.is_ascii_graphic()) {
@@ -172,60 +206,4 @@ fn token(variable: &str) -> Result<String> {
         return Err(WrongCall(format!("--token-env: the variable {variable} holds no token; {hint}")).into());
     }
     Ok(found)
-}
-
-/// An event as a human-readable line.
-fn as_line(event: &Event) -> String {
-    match event {
-        Event::Listening { addr } => format!("listening on http://{addr}"),
-        Event::Exposed { addr } => {
-            format!(
-                "warning: {addr} is reachable from other machines without a token; require one with --token-env"
-            )
-        }
-        Event::Loaded { model, generation, took } => {
-            let again = if *generation > 1 { format!(" again (number {generation})") } else { String::new() };
-            format!("model {model} loaded{again} in {:.1} s", took.as_secs_f64())
-        }
-        Event::LoadWarning { model, text } => format!("warning: model {model}: {text}"),
-        Event::LoadFailed { model, reason, kept } => {
-            let kept = if *kept { "; the old one continues to serve" } else { "" };
-            format!("model {model} could not be loaded: {reason}{kept}")
-        }
-        Event::EngineFailed { reason } => format!("a model failed: {reason}"),
-        Event::Request { peer, method, path, status, took } => {
-            let path = path.escape_debug();
-            format!("{peer} {method} {path} {status} {:.1} ms", took.as_secs_f64() * 1e3)
-        }
-        Event::Draining { connections } => format!("shutting down; {connections} connections are open"),
-        Event::Stopped { cut: 0 } => "stopped".to_owned(),
-        Event::Stopped { cut } => format!("stopped; {cut} connections were cut"),
-    }
-}
-
-/// An event as a JSON object.
-fn as_object(event: &Event) -> Value {
-    let mut object = match event {
-        Event::Listening { addr } => json!({ "event": "listening", "addr": addr.to_string() }),
-        Event::Exposed { addr } => json!({ "event": "exposed", "addr": addr.to_string() }),
-        Event::Loaded { model, generation, took } => {
-            json!({ "event": "loaded", "model": model, "generation": generation, "seconds": took.as_secs_f64() })
-        }
-        Event::LoadWarning { model, text } => {
-            json!({ "event": "load_warning", "model": model, "text": text })
-        }
-        Event::LoadFailed { model, reason, kept } => {
-            json!({ "event": "load_failed", "model": model, "reason": reason, "kept": kept })
-        }
-        Event::EngineFailed { reason } => json!({ "event": "engine_failed", "reason": reason }),
-        Event::Request { peer, method, path, status, took } => json!({
-            "event": "request", "peer": peer.to_string(), "method": method, "path": path,
-            "status": status, "seconds": took.as_secs_f64(),
-        }),
-        Event::Draining { connections } => json!({ "event": "draining", "connections": connections }),
-        Event::Stopped { cut } => json!({ "event": "stopped", "cut": cut }),
-    };
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |now| now.as_secs_f64());
-    object["time"] = json!(now);
-    object
 }

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![cfg(unix)]
 
-use crate::common::{Sandbox, lamps, scan, signal, wait};
+use crate::common::{Sandbox, lamps, no_curl, scan, signal, wait};
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -48,8 +48,9 @@ impl Server {
         let mut stream = TcpStream::connect(&self.addr).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         let length = body.len();
-        let head = format!("{method} {path} HTTP/1.1\r\nHost: t\r\nConnection: close\r\n");
-        write!(stream, "{head}Content-Length: {length}\r\n\r\n{body}").unwrap();
+        let head = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n");
+        let head = format!("{head}Content-Type: application/json\r\nContent-Length: {length}\r\n");
+        write!(stream, "{head}\r\n{body}").unwrap();
         let mut reply = String::new();
         stream.read_to_string(&mut reply).unwrap();
         let (head, body) = reply.split_once("\r\n\r\n").unwrap();
@@ -249,12 +250,100 @@ fn calls_that_cannot_work_are_refused_before_anything_starts() {
     sandbox.run(["serve", lamps(), "--addr", "here"]).exits(2).says(["is no address"]);
     sandbox.run(["demo", "--quick", "--serve", "--addr", "here"]).exits(2).says(["is no address"]);
     sandbox.run(["serve", lamps(), "--addr", &busy]).exits(2).says(["cannot listen", "--addr"]);
+    for origin in ["*", "app.example.org", "https://app.example.org/path", "https://", "null"] {
+        sandbox.run(["serve", lamps(), "--cors-origin", origin]).exits(2).says(["expected one origin"]);
+    }
+    for name in ["box:8080", "http://box", ""] {
+        sandbox.run(["serve", lamps(), "--allow-host", name]).exits(2).says(["without a port"]);
+    }
     let call = sandbox.call(["serve", lamps(), "--token-env", "SPANWISE_TEST_TOKEN"]);
     call.env("SPANWISE_TEST_TOKEN", "two words").run().exits(2).says(["holds no token"]);
     // A model whose files are damaged is an error, not a server without a model.
     sandbox.write("broken/model.json", "{}");
     let broken = sandbox.path("broken");
     sandbox.run(["serve", broken.to_str().unwrap(), "--addr", "127.0.0.1:0"]).exits(1);
+}
+
+/// Sends requests over one connection and checks that each gets its reply.
+fn ask_health(addr: &str, n: usize) {
+    let mut stream = TcpStream::connect(addr).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    for _ in 0..n {
+        stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+        let (mut line, mut length) = (String::new(), 0);
+        while line != "\r\n" {
+            line.clear();
+            assert!(reader.read_line(&mut line).expect("the server replies") > 0, "the connection has ended");
+            if let Some(given) = line.strip_prefix("content-length: ") {
+                length = given.trim().parse().unwrap();
+            }
+        }
+        reader.read_exact(&mut vec![0; length]).unwrap();
+    }
+}
+
+#[test]
+fn a_log_that_nobody_reads_stalls_neither_requests_nor_the_shutdown() {
+    for is_read_later in [true, false] {
+        let sandbox = Sandbox::new();
+        let call = sandbox.call(["serve", "--addr", "127.0.0.1:0"]).arg(lamps());
+        let mut child = call.spawn();
+        let mut log = BufReader::new(child.stderr.take().unwrap());
+        let mut line = String::new();
+        log.read_line(&mut line).unwrap();
+        let addr = line.trim().strip_prefix("listening on http://").unwrap().to_owned();
+        // More than the pipe and the queue hold together.
+        let mut server = Server { child, addr };
+        ask_health(&server.addr, 12_000);
+        if is_read_later {
+            let found = log.by_ref().lines().map(Result::unwrap).find(|line| line.contains("were dropped"));
+            let n: usize = found.unwrap().split(' ').next().unwrap().parse().unwrap();
+            assert!((1..12_000).contains(&n), "{n}");
+        }
+        signal(&server.child, "TERM");
+        let begun = Instant::now();
+        let reading = is_read_later.then(|| std::thread::spawn(move || log.lines().count()));
+        assert_eq!(wait(&mut server.child), Some(0));
+        assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+        reading.map(|reading| reading.join().unwrap());
+    }
+}
+
+/// Lines of a page that call curl.
+#[cfg(feature = "geo")]
+fn curl_lines(page: &str) -> Vec<&str> {
+    page.lines().map(str::trim).filter(|line| line.starts_with("curl ")).collect()
+}
+
+#[cfg(feature = "geo")]
+#[test]
+fn every_call_of_curl_in_the_documentation_gets_a_reply_that_is_all_right() {
+    if no_curl() {
+        return;
+    }
+    let sandbox = Sandbox::new();
+    let call = sandbox.call(["demo", "--quick", "--serve", "--addr", "127.0.0.1:0", "--out", "demo"]);
+    let server = Server::ready(call.spawn());
+    let help = sandbox.run(["serve", "--help"]).exits(0).stdout;
+    let pages = [
+        include_str!("../../../../README.md"),
+        include_str!("../../../../docs/http-api.md"),
+        include_str!("../../../../docs/operations.md"),
+        &help,
+    ];
+    let lines: Vec<&str> = pages.into_iter().flat_map(curl_lines).collect();
+    assert!(lines.len() >= 6, "{lines:?}");
+    for line in lines {
+        let asked = line.replacen("curl ", "curl -sS --fail-with-body --max-time 20 ", 1);
+        let asked = asked.replace("127.0.0.1:8080", &server.addr);
+        let reply = sandbox.shell(&asked).env("TOKEN", "none").run().exits(0);
+        assert!(!reply.stdout.is_empty(), "{line}");
+        let is_json = !line.contains("/metrics");
+        let reply: Value = if is_json { reply.json() } else { json!({}) };
+        assert!(reply["error"].is_null() && !line.contains(" -d "), "{line}: {reply}");
+    }
+    server.end();
 }
 
 #[cfg(feature = "geo")]

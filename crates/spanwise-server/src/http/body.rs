@@ -3,6 +3,7 @@
 use super::App;
 use super::error::{Problem, suggestion};
 use axum::body::{Body, HttpBody};
+use axum::http::{HeaderMap, header};
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
@@ -16,8 +17,14 @@ const MAX_WASTE: usize = 32 << 20;
 const MAX_QUOTED: usize = 40;
 
 /// Reads a body as a value of a type.
-pub(crate) async fn read<T: DeserializeOwned>(app: &App, body: Body) -> Result<T, Problem> {
+pub(crate) async fn read<T: DeserializeOwned>(
+    app: &App,
+    headers: &HeaderMap,
+    body: Body,
+) -> Result<T, Problem> {
+    // Also a body that is refused is read, so that its sender receives the reply.
     let body = bytes(app, body).await?;
+    is_json(headers)?;
     let text = std::str::from_utf8(&body)
         .map_err(|error| Problem::BadJson(format!("byte {} is not UTF-8", error.valid_up_to())))?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -31,6 +38,17 @@ pub(crate) async fn read<T: DeserializeOwned>(app: &App, body: Body) -> Result<T
         });
     }
     serde_path_to_error::deserialize(&value).map_err(|error| restated(&error, &value))
+}
+
+/// Refuses a body that is not declared as JSON. Pages of other sites can send such a body without asking.
+fn is_json(headers: &HeaderMap) -> Result<(), Problem> {
+    let given = headers.get(header::CONTENT_TYPE).map(|kind| String::from_utf8_lossy(kind.as_bytes()));
+    let given = given.unwrap_or_default();
+    let kind = given.split(';').next().unwrap_or_default().trim();
+    if kind.eq_ignore_ascii_case("application/json") {
+        return Ok(());
+    }
+    Err(Problem::NotJson(kind.chars().take(MAX_QUOTED).collect()))
 }
 
 async fn bytes(app: &App, mut body: Body) -> Result<Bytes, Problem> {
@@ -65,13 +83,17 @@ fn restated(error: &serde_path_to_error::Error<serde_json::Error>, body: &Value)
         path => format!("$.{}", path.chars().take(MAX_QUOTED).collect::<String>().escape_debug()),
     };
     let text = error.inner().to_string();
-    let mut names = text.split('`').skip(1).step_by(2);
     if text.starts_with("unknown field") {
-        let name = names.next().unwrap_or_default();
-        return Problem::UnknownField { path, hint: suggestion(name, names) };
+        // The name of the client may have quotes of its own; the known names come last and have none.
+        let (_, known) = text.rsplit_once(", expected ").unwrap_or_default();
+        let name = match error.path().iter().next_back() {
+            Some(Segment::Map { key }) => key.as_str(),
+            _ => "",
+        };
+        return Problem::UnknownField { path, hint: suggestion(name, known.split('`').skip(1).step_by(2)) };
     }
     if text.starts_with("missing field") {
-        let expected = format!("a field `{}`", names.next().unwrap_or_default());
+        let expected = format!("a field `{}`", text.split('`').nth(1).unwrap_or_default());
         return Problem::BadField { path, expected, found: "none".to_owned() };
     }
     let expected = match text.rsplit_once(", expected ").map_or("another value", |(_, expected)| expected) {

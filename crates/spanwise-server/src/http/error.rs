@@ -5,6 +5,7 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use spanwise_lang::diag::closest;
+use std::time::Duration;
 use utoipa::{ToResponse, ToSchema};
 
 /// What is wrong. The message of the error is the message of the reply.
@@ -22,6 +23,22 @@ pub(crate) enum Problem {
     BrokenBody,
     #[error("the token is missing or wrong")]
     WrongToken,
+    #[error("this server is not called `{}`", .0.escape_debug())]
+    WrongHost(String),
+    #[error("pages of `{}` may not use this server", .0.escape_debug())]
+    OtherOrigin(String),
+    #[error("the body is {}, not JSON", kind(.0))]
+    NotJson(String),
+    #[error("the head of the request is not HTTP/1.1")]
+    BadHead,
+    #[error("the path and query are too long")]
+    LongPath,
+    #[error("the head of the request is too large")]
+    LargeHead,
+    #[error("all connections are in use")]
+    Crowded,
+    #[error("the reply was not ready within {0} seconds")]
+    Late(f64),
     #[error("there is nothing at this path")]
     NoRoute,
     #[error("there is no model `{}`", name.escape_debug())]
@@ -82,6 +99,34 @@ impl Problem {
             Self::WrongToken => {
                 (S::UNAUTHORIZED, "unauthorized", "send the header `Authorization: Bearer TOKEN`")
             }
+            Self::WrongHost(_) => (
+                S::MISDIRECTED_REQUEST,
+                "wrong_host",
+                "send the request to localhost or 127.0.0.1, or start the server with --allow-host NAME",
+            ),
+            Self::OtherOrigin(_) => (
+                S::FORBIDDEN,
+                "other_origin",
+                "start the server with --cors-origin ORIGIN to allow the pages of an origin",
+            ),
+            Self::NotJson(_) => (
+                S::UNSUPPORTED_MEDIA_TYPE,
+                "not_json",
+                "send the header `Content-Type: application/json`; with curl, use --json instead of -d",
+            ),
+            Self::BadHead => (S::BAD_REQUEST, "bad_head", "send a request of HTTP/1.1, without TLS"),
+            Self::LongPath => (S::URI_TOO_LONG, "long_path", "send data in the body of a POST request"),
+            Self::LargeHead => (
+                S::REQUEST_HEADER_FIELDS_TOO_LARGE,
+                "head_too_large",
+                "send fewer and shorter header fields: at most 100, and 64 KiB together",
+            ),
+            Self::Crowded => (S::SERVICE_UNAVAILABLE, "crowded", "try again in a second"),
+            Self::Late(_) => (
+                S::SERVICE_UNAVAILABLE,
+                "too_slow",
+                "send fewer or shorter utterances, try again later, or raise --timeout",
+            ),
             Self::NoRoute => (S::NOT_FOUND, "not_found", "see /openapi.json for all routes"),
             Self::NoModel { hint, .. } => (S::NOT_FOUND, "unknown_model", hint),
             Self::WrongMethod => {
@@ -113,7 +158,7 @@ impl Problem {
             Self::Timeout { .. } | Self::BrokenBody | Self::LargeBody(_) => {
                 Some((header::CONNECTION, "close"))
             }
-            Self::Full(_) | Self::NotReady => Some((header::RETRY_AFTER, "1")),
+            Self::Full(_) | Self::NotReady | Self::Late(_) => Some((header::RETRY_AFTER, "1")),
             Self::Stopping => Some((header::RETRY_AFTER, "5")),
             _ => None,
         }
@@ -143,13 +188,35 @@ pub(crate) fn suggestion<'a>(name: &str, known: impl Iterator<Item = &'a str> + 
     }
 }
 
-/// The whole reply, as bytes on the wire, to a request whose head did not arrive in time: it never reached the router.
-pub(crate) fn slow_head(seconds: f64) -> String {
-    let problem = Problem::Timeout { part: "head of the request", seconds };
-    let body = serde_json::to_string(&problem.body()).unwrap_or_default();
-    format!(
-        "HTTP/1.1 {}\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
-        problem.parts().0,
-        body.len()
-    )
+/// How a message names the kind of a body.
+fn kind(given: &str) -> String {
+    if given.is_empty() { "of no stated type".to_owned() } else { format!("`{}`", given.escape_debug()) }
+}
+
+impl Problem {
+    /// The problem of a request whose head did not arrive in time.
+    pub(crate) fn slow_head(limit: Duration) -> Self {
+        Self::Timeout { part: "head of the request", seconds: limit.as_secs_f64() }
+    }
+
+    /// The problem for which Hyper would reply with this status and an empty body.
+    pub(crate) fn of_head(status: u16) -> Self {
+        match status {
+            414 => Self::LongPath,
+            431 => Self::LargeHead,
+            _ => Self::BadHead,
+        }
+    }
+
+    /// The whole reply, as bytes on the wire, to a request that never reached the router. The connection ends with it.
+    pub(crate) fn on_the_wire(&self) -> Vec<u8> {
+        let body = serde_json::to_string(&self.body()).unwrap_or_default();
+        let head = format!(
+            "HTTP/1.1 {}\r\ncontent-type: application/json\r\ncontent-length: {}\r\ncache-control: no-store\r\n\
+             x-content-type-options: nosniff\r\nconnection: close\r\n\r\n",
+            self.parts().0,
+            body.len()
+        );
+        (head + &body).into_bytes()
+    }
 }

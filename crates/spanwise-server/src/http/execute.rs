@@ -2,12 +2,13 @@
 
 use super::error::Problem;
 use super::openapi::EngineProblems;
-use super::{App, body};
+use super::{App, Peer, body};
 use crate::engine::{Executed, Refusal};
-use crate::queue::{Job, Work};
-use axum::Json;
+use crate::queue::Work;
 use axum::body::Body;
 use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::{Extension, Json};
 use serde::Deserialize;
 use serde_json::Value;
 use std::sync::Arc;
@@ -31,13 +32,19 @@ pub(crate) struct ExecuteRequest {
     (status = 200, description = "The value of the program", body = Executed),
     EngineProblems,
 ))]
-pub(crate) async fn execute(State(app): State<Arc<App>>, body: Body) -> Result<Json<Executed>, Problem> {
-    let ExecuteRequest { program, model, context } = body::read(&app, body).await?;
+pub(crate) async fn execute(
+    State(app): State<Arc<App>>,
+    Extension(peer): Extension<Peer>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<Executed>, Problem> {
+    let ExecuteRequest { program, model, context } = body::read(&app, &headers, body).await?;
+    let deadline = app.deadline();
     let (_, loaded) = app.model(model.as_deref())?;
     let (reply, receiver) = oneshot::channel();
-    let work = Work::Execute { program, context, reply };
-    app.submit(vec![Job { engine: Arc::clone(&loaded.engine), work }])?;
-    let executed = receiver.await.map_err(|_| Problem::Stopping)?.map_err(|_| Problem::EngineFailed)?;
+    app.submit(peer, vec![loaded.job(Work::Execute { program, context, reply })])?;
+    let executed = app.in_time(deadline, receiver).await?.map_err(|_| Problem::Stopping)?;
+    let executed = executed.map_err(|_| Problem::EngineFailed)?;
     executed.map(Json).map_err(|refusal| match refusal {
         Refusal::Bad(reason) => Problem::BadProgram(reason),
         Refusal::NoExecutor => Problem::NoExecutor(loaded.info.domain.clone()),

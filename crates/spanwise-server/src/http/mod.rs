@@ -3,6 +3,7 @@
 //! Handlers have a file per route and reach engines only through the queue. [`routes`] registers each handler under the
 //! path in its `#[utoipa::path]`, so that the router and the OpenAPI document cannot differ.
 
+mod access;
 mod assets;
 mod body;
 mod error;
@@ -18,18 +19,19 @@ use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::models::{Loaded, Models, Slot};
 use crate::queue::{Job, Queue, Rejected};
+pub(crate) use access::Access;
+use access::Visitor;
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::http::{HeaderValue, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Extension, Router};
-pub(crate) use error::slow_head;
-use error::{Problem, suggestion};
+pub(crate) use error::Problem;
+use error::suggestion;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use subtle::ConstantTimeEq;
 use tokio::sync::watch;
 use utoipa::openapi::OpenApi;
 use utoipa::{Modify, OpenApi as _};
@@ -44,13 +46,18 @@ pub(crate) struct App {
     pub listener: Listener,
     pub limits: Limits,
     pub body_time: Duration,
-    pub token: Option<String>,
+    pub reply_time: Duration,
+    pub access: Access,
     pub stopping: watch::Receiver<bool>,
 }
 
-/// The address of the client.
+/// The client.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Peer(pub SocketAddr);
+pub(crate) struct Peer {
+    pub addr: SocketAddr,
+    /// Whether it can only check the health of the server, since all connections are in use.
+    pub is_reserve: bool,
+}
 
 /// The routes of the interface with their description; the files of the page are not among them.
 fn routes() -> (Router<Arc<App>>, OpenApi) {
@@ -87,7 +94,12 @@ fn is_guarded(path: &str) -> bool {
     path.starts_with("/v1/") || path == "/metrics"
 }
 
-/// Checks the token, adds headers, counts and logs, for every request.
+/// Whether a path is answered whatever the server is busy with.
+fn is_health(path: &str) -> bool {
+    matches!(path, "/healthz" | "/readyz")
+}
+
+/// Checks the host, the origin and the token, adds headers, counts and logs, for every request.
 async fn around(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let start = Instant::now();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
@@ -98,48 +110,42 @@ async fn around(State(app): State<Arc<App>>, request: Request, next: Next) -> Re
         Some(path) => path.to_owned(),
         None => "other".to_owned(),
     };
-    let peer = request.extensions().get::<Peer>().map(|peer| peer.0);
-    let mut response = if is_guarded(&path) && !app.is_authorized(request.headers()) {
-        Problem::WrongToken.into_response()
-    } else {
-        next.run(request).await
+    let peer = request.extensions().get::<Peer>().copied();
+    let is_reserve = peer.is_some_and(|peer| peer.is_reserve);
+    let admitted = app.access.admit(request.version(), request.uri(), request.headers());
+    let (visitor, mut response) = match admitted {
+        Err(problem) => (Visitor::unknown(), problem.into_response()),
+        Ok(visitor) if is_reserve && !is_health(&path) => (visitor, Problem::Crowded.into_response()),
+        Ok(visitor) => {
+            let response = match visitor.preflight(request.method(), request.headers()) {
+                Some(response) => response,
+                None if is_guarded(&path) && !app.access.is_authorized(request.headers()) => {
+                    Problem::WrongToken.into_response()
+                }
+                None => next.run(request).await,
+            };
+            (visitor, response)
+        }
     };
-    let fixed = [
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::REFERRER_POLICY, "no-referrer"),
-        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
-    ];
     let headers = response.headers_mut();
-    for (name, value) in fixed {
-        headers.insert(name, HeaderValue::from_static(value));
-    }
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    visitor.mark(headers);
     if !headers.contains_key(header::CACHE_CONTROL) {
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     }
-    if *app.stopping.borrow() {
+    if *app.stopping.borrow() || is_reserve {
         headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     let (status, took) = (response.status().as_u16(), start.elapsed());
     app.metrics.request(&route, method.as_str(), status, took);
     if let Some(peer) = peer {
-        (app.listener)(Event::Request { peer, method: method.to_string(), path, status, took });
+        (app.listener)(Event::Request { peer: peer.addr, method: method.to_string(), path, status, took });
     }
     response
 }
 
 impl App {
-    /// Whether a request has the token, where the server has one.
-    fn is_authorized(&self, headers: &HeaderMap) -> bool {
-        let Some(token) = &self.token else { return true };
-        let given = headers.get(header::AUTHORIZATION).map(HeaderValue::as_bytes).unwrap_or_default();
-        match given.split_at_checked(7) {
-            Some((scheme, given)) if scheme.eq_ignore_ascii_case(b"bearer ") => {
-                given.ct_eq(token.as_bytes()).into()
-            }
-            _ => false,
-        }
-    }
-
     /// The model that a request names, or the first.
     fn slot(&self, name: Option<&str>) -> Result<&Slot, Problem> {
         self.models.find(name).ok_or_else(|| {
@@ -155,9 +161,22 @@ impl App {
         Ok((slot, slot.current().ok_or(Problem::NotReady)?))
     }
 
-    /// Puts jobs into the queue: all of them or none.
-    fn submit(&self, jobs: Vec<Job>) -> Result<(), Problem> {
-        self.queue.submit(jobs).map_err(|rejected| match rejected {
+    /// When the time of a request that has just arrived is over.
+    fn deadline(&self) -> Instant {
+        Instant::now() + self.reply_time
+    }
+
+    /// The result of work that is given up at the deadline.
+    async fn in_time<T>(&self, deadline: Instant, work: impl Future<Output = T>) -> Result<T, Problem> {
+        let done = tokio::time::timeout_at(deadline.into(), work).await;
+        // An engine that gives up at the deadline returns something as well.
+        let done = done.ok().filter(|_| Instant::now() < deadline);
+        done.ok_or(Problem::Late(self.reply_time.as_secs_f64()))
+    }
+
+    /// Puts the jobs of a request into the queue: all of them or none.
+    fn submit(&self, peer: Peer, jobs: Vec<Job>) -> Result<(), Problem> {
+        self.queue.submit(peer.addr.ip(), jobs).map_err(|rejected| match rejected {
             Rejected::Full => Problem::Full(self.limits.queue),
             Rejected::Closed => Problem::Stopping,
         })

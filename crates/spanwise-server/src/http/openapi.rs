@@ -24,7 +24,7 @@ pub(super) struct EngineProblems;
 
 impl IntoResponses for EngineProblems {
     fn responses() -> BTreeMap<String, RefOr<openapi::Response>> {
-        [400, 404, 408, 413, 422, 429, 500, 503].map(|status| (status.to_string(), problem())).into()
+        [404, 408, 413, 415, 422, 429, 500].map(|status| (status.to_string(), problem())).into()
     }
 }
 
@@ -40,9 +40,12 @@ impl Modify for Common {
         for (path, item) in &mut document.paths.paths {
             for operation in item.get.iter_mut().chain(&mut item.post) {
                 let responses = &mut operation.responses.responses;
-                responses.insert("405".to_owned(), problem());
-                if is_guarded(path) {
-                    responses.insert("401".to_owned(), problem());
+                // Also what is wrong with a request before it has a route, and with the server as a whole.
+                let mut statuses = vec!["400", "403", "405", "414", "421", "431"];
+                statuses.extend(is_guarded(path).then_some("401"));
+                statuses.extend((path != "/healthz").then_some("503"));
+                for status in statuses {
+                    responses.entry(status.to_owned()).or_insert_with(problem);
                 }
             }
         }

@@ -2,20 +2,23 @@
 
 use super::error::Problem;
 use super::openapi::EngineProblems;
-use super::{App, body};
+use super::{App, Peer, body};
 use crate::engine::Ask;
 use crate::limits::Limits;
 use crate::models::Loaded;
-use crate::queue::{Job, Work};
-use axum::Json;
+use crate::queue::Work;
 use axum::body::Body;
 use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::{Extension, Json};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Number, Value};
 use spanwise_core::Utterance;
 use spanwise_reading::Reading;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 use tokio::sync::oneshot;
 use utoipa::ToSchema;
 
@@ -40,6 +43,10 @@ pub(crate) struct ParseRequest {
     context: Option<Value>,
     /// Whether the reply has the posterior probability of every span.
     chart: Option<bool>,
+    /// Whether the program is evaluated; without it, it is.
+    execute: Option<bool>,
+    /// Whether the programs of alternatives are evaluated too; without it, they are not.
+    execute_alternatives: Option<bool>,
 }
 
 /// A whole number. `serde_json` keeps the digits of numbers and reports no expectation where they do not fit.
@@ -65,12 +72,19 @@ pub(crate) enum ParseReply {
     (status = 200, description = "A reading for `utterance`, a list of them for `utterances`", body = ParseReply),
     EngineProblems,
 ))]
-pub(crate) async fn parse(State(app): State<Arc<App>>, body: Body) -> Result<Json<ParseReply>, Problem> {
-    let request: ParseRequest = body::read(&app, body).await?;
+pub(crate) async fn parse(
+    State(app): State<Arc<App>>,
+    Extension(peer): Extension<Peer>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Json<ParseReply>, Problem> {
+    let request: ParseRequest = body::read(&app, &headers, body).await?;
+    let deadline = app.deadline();
     let (is_single, model) = (request.utterance.is_some(), request.model.clone());
-    let asks = request.asks(&app.limits)?;
+    let patience = Patience::default();
+    let asks = request.asks(&app.limits, &patience, deadline)?;
     let (slot, loaded) = app.model(model.as_deref())?;
-    let mut results = readings(&app, &loaded, asks).await?;
+    let mut results = app.in_time(deadline, readings(&app, peer, &loaded, asks)).await??;
     // A program that was withheld was found.
     let is_found = |reading: &&Reading| reading.program.is_some() || reading.guess.is_some();
     let n_found = results.iter().filter(is_found).count();
@@ -85,9 +99,24 @@ pub(crate) async fn parse(State(app): State<Arc<App>>, body: Body) -> Result<Jso
     }))
 }
 
+/// Tells engines that nobody waits any more when a request ends, however it does: the client has left, the time is over.
+#[derive(Default)]
+struct Patience(Arc<AtomicBool>);
+
+impl Drop for Patience {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 impl ParseRequest {
     /// The utterances, each with its options and its number of words.
-    fn asks(self, limits: &Limits) -> Result<Vec<(Ask, usize)>, Problem> {
+    fn asks(
+        self,
+        limits: &Limits,
+        patience: &Patience,
+        deadline: Instant,
+    ) -> Result<Vec<(Ask, usize)>, Problem> {
         let wrong = |path: &str, expected: &str, found: String| Problem::BadField {
             path: path.to_owned(),
             expected: expected.to_owned(),
@@ -115,26 +144,41 @@ impl ParseRequest {
         let most = limits.max_utterances.min(limits.queue);
         let hint = "send fewer, or raise --max-utterances and --queue";
         too_much("$.utterances".to_owned(), texts.len(), "utterances", most, hint)?;
-        let context = self.context.map(Arc::new);
+        let shared = Ask {
+            k,
+            chart,
+            abstain_below,
+            context: self.context.map(Arc::new),
+            execute: self.execute.unwrap_or(true),
+            execute_alternatives: self.execute_alternatives.unwrap_or(false),
+            cancelled: Arc::clone(&patience.0),
+            deadline: Some(deadline),
+            ..Ask::new("")
+        };
         let ask = |(at, utterance): (usize, String)| {
             let n_words = Utterance::new(utterance.as_str()).len();
             let path = if is_single { "$.utterance".to_owned() } else { format!("$.utterances[{at}]") };
             too_much(path, n_words, "words", limits.max_words, "send fewer, or raise --max-words")?;
-            Ok((Ask { utterance, k, chart, abstain_below, context: context.clone() }, n_words))
+            Ok((Ask { utterance, ..shared.clone() }, n_words))
         };
         texts.into_iter().enumerate().map(ask).collect()
     }
 }
 
 /// Sends utterances to the engine and waits for all of them.
-async fn readings(app: &App, loaded: &Loaded, asks: Vec<(Ask, usize)>) -> Result<Vec<Reading>, Problem> {
+async fn readings(
+    app: &App,
+    peer: Peer,
+    loaded: &Loaded,
+    asks: Vec<(Ask, usize)>,
+) -> Result<Vec<Reading>, Problem> {
     let (mut jobs, mut waiting) = (Vec::with_capacity(asks.len()), Vec::with_capacity(asks.len()));
     for (ask, n_words) in asks {
         let (reply, receiver) = oneshot::channel();
-        jobs.push(Job { engine: Arc::clone(&loaded.engine), work: Work::Parse { ask, n_words, reply } });
+        jobs.push(loaded.job(Work::Parse { ask, n_words, reply }));
         waiting.push(receiver);
     }
-    app.submit(jobs)?;
+    app.submit(peer, jobs)?;
     let mut readings = Vec::with_capacity(waiting.len());
     for receiver in waiting {
         let reading = receiver.await.map_err(|_| Problem::Stopping)?;

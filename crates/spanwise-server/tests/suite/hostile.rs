@@ -27,7 +27,9 @@ fn a_body_without_a_length_is_limited_too() {
     let server = serve(config, || Fake::new("say"));
     let mut client = Client::new(server.addr);
     let stream = client.stream.get_mut();
-    stream.write_all(b"POST /v1/parse HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n").unwrap();
+    stream
+        .write_all(b"POST /v1/parse HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
+        .unwrap();
     for _ in 0..40 {
         stream.write_all(b"64\r\n").unwrap();
         stream.write_all(&[b'x'; 100]).unwrap();
@@ -76,7 +78,7 @@ fn a_body_that_does_not_arrive_is_refused() {
     config.times.body = Duration::from_millis(200);
     let server = serve(config, || Fake::new("say"));
     let mut client = Client::new(server.addr);
-    let head = b"POST /v1/parse HTTP/1.1\r\nHost: t\r\nContent-Length: 100\r\n\r\n{\"utter";
+    let head = b"POST /v1/parse HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{\"utter";
     client.stream.get_mut().write_all(head).unwrap();
     let start = Instant::now();
     let reply = client.read().unwrap();
@@ -90,7 +92,7 @@ fn a_head_that_does_not_arrive_is_refused() {
     let mut config = config();
     config.times.head = Duration::from_millis(200);
     let server = serve(config, || Fake::new("say"));
-    for start in ["", "POST /v1/par", "GET / HTTP/1.1\r\nHost: t\r\nX-Slow: "] {
+    for start in ["", "POST /v1/par", "GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: "] {
         let mut client = Client::new(server.addr);
         client.stream.get_mut().write_all(start.as_bytes()).unwrap();
         let begun = Instant::now();
@@ -165,15 +167,27 @@ fn paths_reach_only_files_inside_the_program() {
 }
 
 #[test]
-fn a_head_that_is_not_http_or_too_large_is_harmless() {
+fn a_head_that_is_not_http_or_too_large_gets_a_reply_like_every_other_error() {
     let server = serve(config(), || Fake::new("say"));
-    let large = format!("GET / HTTP/1.1\r\nHost: t\r\nX-Large: {}\r\n\r\n", "x".repeat(200_000));
-    for head in ["\u{1}\u{2}\u{3}\r\n\r\n", "GET\r\n\r\n", large.as_str()] {
+    let large = format!("GET / HTTP/1.1\r\nHost: localhost\r\nX-Large: {}\r\n\r\n", "x".repeat(200_000));
+    let many = format!("GET / HTTP/1.1\r\nHost: localhost\r\n{}\r\n", "X: y\r\n".repeat(200));
+    let long = format!("GET /{} HTTP/1.1\r\nHost: localhost\r\n\r\n", "x".repeat(70_000));
+    for (head, status, code) in [
+        ("\u{1}\u{2}\u{3}\r\n\r\n", 400, "bad_head"),
+        ("GET\r\n\r\n", 400, "bad_head"),
+        ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400, "bad_head"),
+        (large.as_str(), 431, "head_too_large"),
+        (many.as_str(), 431, "head_too_large"),
+        (long.as_str(), 414, "long_path"),
+    ] {
         let mut client = Client::new(server.addr);
-        let _ = client.stream.get_mut().write_all(head.as_bytes());
-        if let Some(reply) = client.read() {
-            assert!((400..500).contains(&reply.status), "{}", reply.status);
-        }
+        // Also after a request that was all right.
+        assert_eq!(client.send("GET", "/healthz", &[], b"").status, 200);
+        client.stream.get_mut().write_all(head.as_bytes()).unwrap();
+        let reply = client.read().expect("there is a reply");
+        assert_eq!((reply.status, reply.code().as_str()), (status, code));
+        assert_eq!(reply.headers["content-type"], "application/json");
+        assert!(client.read().is_none(), "the connection ends");
     }
     works(&server);
 }

@@ -103,14 +103,13 @@ fn overload_is_rejected_and_the_rest_is_served() {
 #[test]
 fn work_of_clients_that_left_is_dropped() {
     let mut config = config();
-    config.limits.workers = 1;
     config.limits.max_batch = 1;
     let n = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&n);
     let fake =
         move || Fake { delay: Duration::from_millis(150), n: Arc::clone(&counted), ..Fake::new("say") };
     let server = serve(config, fake);
-    let mut clients: Vec<Client> = (0..10).map(|_| Client::new(server.addr)).collect();
+    let mut clients: Vec<Client> = (0..40).map(|_| Client::new(server.addr)).collect();
     for client in &mut clients {
         client.write("POST", "/v1/parse", &[], br#"{"utterance": "x"}"#).unwrap();
     }
@@ -118,7 +117,7 @@ fn work_of_clients_that_left_is_dropped() {
     drop(clients);
     server.wait(|server| server.get("/metrics").body.contains("spanwise_queue_depth 0"));
     std::thread::sleep(Duration::from_millis(200));
-    assert!(n.load(Ordering::Relaxed) < 10, "their clients have left");
+    assert!(n.load(Ordering::Relaxed) < 30, "their clients have left");
 }
 
 #[test]

@@ -2,7 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod access;
 mod common;
+mod crowd;
+mod fair;
 mod hostile;
 mod load;
 mod openapi;

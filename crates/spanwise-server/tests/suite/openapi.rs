@@ -54,6 +54,18 @@ fn requests(server: &Running, document: &Value) -> Vec<(String, String, Reply)> 
         if method == "GET" {
             add(method, path, Client::new(server.addr).send(method, path, &[KNOWN], b""));
         }
+        let send = |header| Client::new(server.addr).send(method, path, &[KNOWN, header], b"");
+        add(method, path, send(("Host", "elsewhere.example")));
+        add(method, path, send(("Origin", "https://elsewhere.example")));
+        for head in [
+            format!("{method} {path}?{} HTTP/1.1\r\nHost: localhost\r\n\r\n", "x".repeat(70_000)),
+            format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nX: {}\r\n\r\n", "x".repeat(200_000)),
+            format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nNo colon\r\n\r\n"),
+        ] {
+            let mut client = Client::new(server.addr);
+            std::io::Write::write_all(client.stream.get_mut(), head.as_bytes()).unwrap();
+            add(method, path, client.read().unwrap());
+        }
     }
     for query in ["?name=nobody", "?nome=echo"] {
         let path = format!("/v1/model{query}");
@@ -84,9 +96,11 @@ fn requests(server: &Running, document: &Value) -> Vec<(String, String, Reply)> 
         add("POST", path, post(server, path, &body));
     }
     for path in ["/v1/parse", "/v1/execute"] {
+        let headers = [KNOWN, ("Content-Type", "text/plain")];
+        add("POST", path, Client::new(server.addr).send("POST", path, &headers, b"{}"));
         let mut slow = Client::new(server.addr);
         let head = format!(
-            "POST {path} HTTP/1.1\r\nHost: t\r\nAuthorization: Bearer secret\r\nContent-Length: 9\r\n\r\n{{"
+            "POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer secret\r\nContent-Length: 9\r\n\r\n{{"
         );
         std::io::Write::write_all(slow.stream.get_mut(), head.as_bytes()).unwrap();
         add("POST", path, slow.read().unwrap());
@@ -160,9 +174,11 @@ fn overload_is_as_described() {
     let server = serve(strict(), slow);
     let document = server.get("/openapi.json").json();
     std::thread::scope(|scope| {
-        // One is being worked on, and two wait: the queue is full.
-        scope.spawn(|| post(&server, "/v1/parse", &json!({ "utterance": "x" })));
-        server.wait(|_| n.load(Ordering::Relaxed) == 1);
+        // Two are being worked on, and two wait: the queue is full.
+        for _ in 0..2 {
+            scope.spawn(|| post(&server, "/v1/parse", &json!({ "utterance": "x" })));
+        }
+        server.wait(|_| n.load(Ordering::Relaxed) == 2);
         for _ in 0..2 {
             scope.spawn(|| post(&server, "/v1/parse", &json!({ "utterance": "x" })));
         }

@@ -132,6 +132,9 @@ fn a_wrong_field_is_named_by_its_path_with_what_was_expected() {
     }
     let near = server.post_bytes("/v1/parse", br#"{"utterence": "a"}"#).json();
     assert_eq!(near["error"]["hint"], "did you mean `utterance`?");
+    let quoted = server.post_bytes("/v1/parse", br#"{"`utter`ance`": "a"}"#).json();
+    assert_eq!(quoted["error"]["message"], "$.`utter`ance`: there is no such field");
+    assert_eq!(quoted["error"]["hint"], "did you mean `utterance`?");
     // What a client sent is repeated only in part.
     let long = server.post("/v1/parse", &json!({ "utterance": "a", "chart": "x".repeat(10_000) }));
     assert!(long.message().starts_with("$.chart: expected true or false") && long.body.len() < 300);

@@ -13,6 +13,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 const CHILD: &str = "SPANWISE_TEST_SERVER";
+/// The drain time of the child, in milliseconds.
+const DRAIN: &str = "SPANWISE_TEST_DRAIN";
+/// Whether the model of the child never loads.
+const LOADING: &str = "SPANWISE_TEST_LOADING";
 
 /// The server, when this process is the child; nothing otherwise.
 #[test]
@@ -22,7 +26,16 @@ fn child() {
     }
     let mut config = config();
     config.signals = true;
-    let make = |n| Fake { delay: Duration::from_millis(40), ..Fake::new(&format!("v{n}")) };
+    if let Ok(drain) = std::env::var(DRAIN) {
+        config.times.drain = Duration::from_millis(drain.parse().unwrap());
+    }
+    let loads_for_ever = std::env::var_os(LOADING).is_some();
+    let make = move |n| {
+        if loads_for_ever {
+            std::thread::sleep(Duration::from_secs(600));
+        }
+        Fake { delay: Duration::from_millis(40), ..Fake::new(&format!("v{n}")) }
+    };
     let source: Box<dyn Source> = Box::new(FakeSource::new(make));
     let server = Server::bind(config, vec![("echo".to_owned(), source)], Arc::new(|_| {})).unwrap();
     // Straight to the stream, since the test harness captures `eprintln!`.
@@ -32,8 +45,18 @@ fn child() {
 }
 
 fn start() -> (Child, SocketAddr) {
+    let (child, addr) = launch(&[]);
+    while Client::new(addr).send("GET", "/readyz", &[], b"").status != 200 {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    (child, addr)
+}
+
+/// A server whose models may not be loaded yet.
+fn launch(settings: &[(&str, &str)]) -> (Child, SocketAddr) {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "signals::child", "--nocapture"]).env(CHILD, "1");
+    command.envs(settings.iter().copied());
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
     let addr = loop {
@@ -44,9 +67,6 @@ fn start() -> (Child, SocketAddr) {
     };
     // Drains the rest of the output, so that the child never blocks on it.
     std::thread::spawn(move || lines.for_each(drop));
-    while Client::new(addr).send("GET", "/readyz", &[], b"").status != 200 {
-        std::thread::sleep(Duration::from_millis(5));
-    }
     (child, addr)
 }
 
@@ -100,4 +120,40 @@ fn a_second_signal_does_not_wait_for_work_in_flight() {
     signal(&child, "-TERM");
     assert_eq!(child.wait().unwrap().code(), Some(0));
     assert!(begun.elapsed() < Duration::from_secs(10), "it waited {:?}", begun.elapsed());
+}
+
+/// The exit code of a child that ends in time; one that does not is killed.
+fn exit(child: &mut Child) -> Option<i32> {
+    let begun = std::time::Instant::now();
+    while begun.elapsed() < Duration::from_secs(10) {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status.code();
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    panic!("the process stays");
+}
+
+#[test]
+fn after_the_drain_time_the_process_ends_although_its_threads_are_busy() {
+    let (mut child, addr) = launch(&[(DRAIN, "300")]);
+    while Client::new(addr).send("GET", "/readyz", &[], b"").status != 200 {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let mut clients: Vec<Client> = (0..2).map(|_| Client::new(addr)).collect();
+    for client in &mut clients {
+        client.write("POST", "/v1/parse", &[], br#"{"utterance": "sleep"}"#).unwrap();
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    signal(&child, "-TERM");
+    assert_eq!(exit(&mut child), Some(0));
+}
+
+#[test]
+fn a_signal_is_heeded_while_a_model_is_being_loaded() {
+    let (mut child, addr) = launch(&[(DRAIN, "300"), (LOADING, "1")]);
+    assert_eq!(Client::new(addr).send("GET", "/readyz", &[], b"").status, 503);
+    signal(&child, "-TERM");
+    assert_eq!(exit(&mut child), Some(0));
 }

@@ -11,6 +11,7 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Most examples that a model shows, and most characters of each.
 const MAX_EXAMPLES: usize = 12;
@@ -103,6 +104,10 @@ impl Engine for ModelEngine {
         self.parser.model().warnings().to_vec()
     }
 
+    fn cost(&self, ask: &Ask) -> Duration {
+        self.parser.estimated_time(&question(ask))
+    }
+
     fn parse(&self, batch: &[Ask]) -> Vec<Reading> {
         let questions: Vec<Question<'_>> = batch.iter().map(question).collect();
         self.parser.read_batch(&questions)
@@ -126,6 +131,7 @@ impl Engine for ModelEngine {
     }
 }
 
+/// `execute` and `execute_alternatives` of an [`Ask`] belong here once [`Question`] has such fields.
 fn question(ask: &Ask) -> Question<'_> {
     Question {
         utterance: Utterance::new(ask.utterance.as_str()),
@@ -133,6 +139,10 @@ fn question(ask: &Ask) -> Question<'_> {
         alternatives: ask.k,
         abstain_below: ask.abstain_below,
         chart: ask.chart,
-        budget: Budget::interactive(),
+        budget: Budget {
+            deadline: ask.deadline,
+            cancelled: Some(Arc::clone(&ask.cancelled)),
+            ..Budget::interactive()
+        },
     }
 }

@@ -20,14 +20,25 @@ use std::time::{Duration, Instant};
 pub struct Fake {
     pub name: String,
     pub delay: Duration,
+    /// The same for every utterance of a batch.
+    pub each: Duration,
     /// Largest batch that was seen, and the number of utterances.
     pub largest: Arc<AtomicUsize>,
     pub n: Arc<AtomicUsize>,
+    /// Utterances that were given up because nobody waited any more.
+    pub given_up: Arc<AtomicUsize>,
 }
 
 impl Fake {
     pub fn new(name: &str) -> Self {
-        Self { name: name.to_owned(), delay: Duration::ZERO, largest: Arc::default(), n: Arc::default() }
+        Self {
+            name: name.to_owned(),
+            delay: Duration::ZERO,
+            each: Duration::ZERO,
+            largest: Arc::default(),
+            n: Arc::default(),
+            given_up: Arc::default(),
+        }
     }
 }
 
@@ -53,7 +64,10 @@ impl Engine for Fake {
     fn parse(&self, batch: &[Ask]) -> Vec<Reading> {
         self.largest.fetch_max(batch.len(), Ordering::Relaxed);
         self.n.fetch_add(batch.len(), Ordering::Relaxed);
-        std::thread::sleep(self.delay);
+        std::thread::sleep(self.delay + self.each * u32::try_from(batch.len()).unwrap());
+        for ask in batch.iter().filter(|ask| ask.utterance.starts_with("hard")) {
+            self.think(ask);
+        }
         if batch.iter().any(|ask| ask.utterance == "sleep") {
             std::thread::sleep(Duration::from_secs(20));
         }
@@ -62,6 +76,10 @@ impl Engine for Fake {
             return Vec::new();
         }
         batch.iter().map(|ask| self.reading(ask)).collect()
+    }
+
+    fn cost(&self, ask: &Ask) -> Duration {
+        if ask.utterance.starts_with("hard") { HARD } else { Duration::ZERO }
     }
 
     fn execute(&self, program: &str, context: Option<&Value>) -> Result<Executed, Refusal> {
@@ -75,6 +93,10 @@ impl Engine for Fake {
                 Ok(Executed { program, error, ..Executed::default() })
             }
             "panic" => panic!("asked to panic"),
+            "slow" => {
+                std::thread::sleep(HARD);
+                Ok(Executed { program, ..Executed::default() })
+            }
             _ => {
                 let text = format!("{program} in {}", context.unwrap_or(&Value::Null));
                 let answer = serde_json::from_str(&program).unwrap_or_else(|_| Answer::Text(text.clone()));
@@ -84,7 +106,22 @@ impl Engine for Fake {
     }
 }
 
+/// How long an utterance takes that begins with `hard`, and the program `slow`.
+pub const HARD: Duration = Duration::from_secs(3);
+
 impl Fake {
+    /// Thinks for a long time, or until nobody waits any more.
+    fn think(&self, ask: &Ask) {
+        let start = Instant::now();
+        while start.elapsed() < HARD {
+            if ask.is_over() {
+                self.given_up.fetch_add(1, Ordering::Relaxed);
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
     fn reading(&self, ask: &Ask) -> Reading {
         let (mut at, mut tokens) = (0, Vec::new());
         for text in ask.utterance.split(' ').filter(|text| !text.is_empty()) {
@@ -231,7 +268,7 @@ impl Running {
     }
 
     pub fn post_bytes(&self, path: &str, body: &[u8]) -> Reply {
-        Client::new(self.addr).send("POST", path, &[("Content-Type", "application/json")], body)
+        Client::new(self.addr).send("POST", path, &[], body)
     }
 
     /// Waits until a condition holds; fails after 20 seconds.
@@ -306,8 +343,14 @@ impl Client {
         headers: &[(&str, &str)],
         body: &[u8],
     ) -> std::io::Result<()> {
-        let mut head =
-            format!("{method} {path} HTTP/1.1\r\nHost: test\r\nContent-Length: {}\r\n", body.len());
+        let has = |wanted: &str| headers.iter().any(|(name, _)| *name == wanted);
+        let mut head = format!("{method} {path} HTTP/1.1\r\nContent-Length: {}\r\n", body.len());
+        if !has("Host") {
+            head += "Host: localhost\r\n";
+        }
+        if method == "POST" && !has("Content-Type") {
+            head += "Content-Type: application/json\r\n";
+        }
         for (name, value) in headers {
             head += &format!("{name}: {value}\r\n");
         }
@@ -329,6 +372,9 @@ impl Client {
             self.stream.read_line(&mut line).ok()?;
             let Some((name, value)) = line.trim_end().split_once(':') else { break };
             headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
+        }
+        if (100..200).contains(&status) {
+            return self.read();
         }
         let length = headers.get("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
         let mut body = vec![0; length];

@@ -1,0 +1,73 @@
+//! Runs what was taken from the queue.
+
+use super::pace::LONG;
+use super::{Failed, Job, Work};
+use crate::engine::Ask;
+use crate::event::{Event, Listener};
+use crate::metrics::Metrics;
+use spanwise_reading::Reading;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Instant;
+use tokio::sync::oneshot;
+
+type Reply = oneshot::Sender<Result<Reading, Failed>>;
+
+/// Runs a batch. A panic of the engine fails this batch only.
+pub(super) fn run(batch: Vec<Job>, metrics: &Metrics, listener: &Listener) {
+    let Some((engine, pace)) = batch.first().map(|job| (Arc::clone(&job.engine), Arc::clone(&job.pace)))
+    else {
+        return;
+    };
+    let (mut asks, mut replies): (Vec<Ask>, Vec<Reply>) = Default::default();
+    let (mut sum, mut longest) = (0, 0);
+    for job in batch {
+        match job.work {
+            Work::Parse { ask, n_words, reply } => {
+                (sum, longest) = (sum + n_words.max(1), longest.max(n_words));
+                asks.push(ask);
+                replies.push(reply);
+            }
+            Work::Execute { program, context, reply } => {
+                let run = || engine.execute(&program, context.as_ref());
+                // The client may have left.
+                let _ = reply.send(guarded(listener, run));
+            }
+        }
+    }
+    if asks.is_empty() {
+        return;
+    }
+    metrics.batch(asks.len());
+    let start = Instant::now();
+    let readings = guarded(listener, || engine.parse(&asks)).and_then(|readings| {
+        if readings.len() == asks.len() {
+            return Ok(readings);
+        }
+        let reason = format!("{} readings were returned for {} utterances", readings.len(), asks.len());
+        listener(Event::EngineFailed { reason });
+        Err(Failed)
+    });
+    if longest <= LONG {
+        pace.learn(sum, start.elapsed());
+    }
+    match readings {
+        Ok(readings) => {
+            for (reading, reply) in readings.into_iter().zip(replies) {
+                let _ = reply.send(Ok(reading));
+            }
+        }
+        Err(failed) => replies.into_iter().for_each(|reply| {
+            let _ = reply.send(Err(failed));
+        }),
+    }
+}
+
+pub(super) fn guarded<T>(listener: &Listener, run: impl FnOnce() -> T) -> Result<T, Failed> {
+    catch_unwind(AssertUnwindSafe(run)).map_err(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("unknown panic");
+        listener(Event::EngineFailed { reason: text.to_owned() });
+        Failed
+    })
+}
