@@ -5,8 +5,19 @@ use std::fmt::Write as _;
 
 /// The text with control characters and direction marks written out as `\n`, `\u{1b}`, so that none of them reaches a
 /// terminal or a picture.
-pub(crate) fn visible(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_hidden) {
+#[must_use]
+pub fn visible(text: &str) -> Cow<'_, str> {
+    written_out(text, is_hidden)
+}
+
+/// The same for a text of several lines: line ends and tabs stay.
+#[must_use]
+pub fn visible_lines(text: &str) -> Cow<'_, str> {
+    written_out(text, |ch| is_hidden(ch) && ch != '\n' && ch != '\t')
+}
+
+fn written_out(text: &str, is_hidden: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.chars().any(&is_hidden) {
         return text.into();
     }
     let mut out = String::with_capacity(text.len() + 8);
@@ -24,7 +35,7 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
 fn is_hidden(ch: char) -> bool {
     ch.is_control()
         || matches!(ch, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}'
-            | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+            | '\u{2066}'..='\u{2069}' | '\u{061c}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
 /// Text for XML and HTML, inside elements and attributes. Characters that act instead of showing are written out.
@@ -83,6 +94,9 @@ mod tests {
     fn what_would_act_on_a_terminal_is_written_out() {
         assert_eq!(visible("a\u{1b}[31m\tb\u{202e}c"), "a\\u{1b}[31m\\tb\\u{202e}c");
         assert!(matches!(visible("plain é 中 😀"), Cow::Borrowed(_)));
+        let lines = "a\u{7}\r\n\tb\u{9b}2J\u{2066}\n";
+        assert_eq!(visible_lines(lines), "a\\u{7}\\r\n\tb\\u{9b}2J\\u{2066}\n");
+        assert!(matches!(visible_lines("one\n\ttwo\n"), Cow::Borrowed(_)));
     }
 
     #[test]
