@@ -104,10 +104,10 @@ fn about(path: &Path, error: ImportError) -> anyhow::Error {
 }
 
 fn write_sets(directory: &Path, sets: impl IntoIterator<Item = NamedSet>, inputs: &[&PathBuf]) -> Result<()> {
-    make_directory(directory)?;
     let files: Vec<(PathBuf, Vec<Example>)> =
         sets.into_iter().map(|set| (directory.join(set.file_name), set.examples)).collect();
     overwrite::refuse(files.iter().map(|(path, _)| path), inputs)?;
+    make_directory(directory)?;
     write_files(files)
 }
 

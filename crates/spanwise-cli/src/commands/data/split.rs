@@ -81,9 +81,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         }
     };
     let partition = outcome.map_err(|error| WrongCall(error.to_string()))?;
-    make_directory(&args.out)?;
     let outputs = PARTS.map(|name| args.out.join(format!("{name}.jsonl")));
     overwrite::refuse(&outputs, &args.data)?;
+    make_directory(&args.out)?;
     let Partition { train, dev, test } = partition;
     let files: Vec<(PathBuf, Vec<Example>)> = outputs
         .into_iter()
