@@ -14,8 +14,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How often the model is replaced, and memory is measured.
+/// How often the model is replaced, at least some times in a short run, and how often memory is measured.
 const RELOAD: Duration = Duration::from_secs(3);
+const RELOADS: u32 = 5;
 const SAMPLE: Duration = Duration::from_millis(100);
 /// Growth of memory is a failure from this many requests on; before, it is the start that is measured.
 const LEAST: usize = 20_000;
@@ -45,6 +46,8 @@ pub(crate) fn run(setting: &Setting<'_>, counts: &Counts) -> io::Result<()> {
     let all = options.requests.unwrap_or(usize::MAX);
     // With a number of requests, the time does not end it.
     let is_over = || options.requests.is_none() && setting.is_over();
+    let left = setting.deadline.saturating_duration_since(Instant::now());
+    let every = if options.requests.is_some() { RELOAD } else { RELOAD.min(left / RELOADS) };
     let samples: Samples = thread::scope(|scope| {
         let work = |client: usize| {
             let mut random = Random::new(options.seed, "soak", client as u64);
@@ -60,7 +63,8 @@ pub(crate) fn run(setting: &Setting<'_>, counts: &Counts) -> io::Result<()> {
         };
         let threads: Vec<_> =
             (0..options.connections).map(|client| scope.spawn(move || work(client))).collect();
-        let samples = watch(&server, directory.path(), &done, || threads.iter().all(|it| it.is_finished()));
+        let samples =
+            watch(&server, directory.path(), every, &done, || threads.iter().all(|it| it.is_finished()));
         for thread in threads {
             let _ = thread.join();
         }
@@ -100,12 +104,18 @@ fn ask(
 }
 
 /// Replaces the model and measures memory until all requests are answered.
-fn watch(server: &Server, directory: &Path, done: &AtomicUsize, is_done: impl Fn() -> bool) -> Samples {
+fn watch(
+    server: &Server,
+    directory: &Path,
+    every: Duration,
+    done: &AtomicUsize,
+    is_done: impl Fn() -> bool,
+) -> Samples {
     let mut samples = Vec::new();
     let mut reloaded = Instant::now();
     while !is_done() {
         samples.push((done.load(Ordering::Relaxed), server.memory("VmRSS:")));
-        if reloaded.elapsed() > RELOAD {
+        if reloaded.elapsed() > every {
             reloaded = Instant::now();
             // A failure shows in the number of reloads.
             if replace(&directory.join("model")).is_ok() {
