@@ -110,6 +110,9 @@ fn base(project: &Project) -> io::Result<Copied> {
     fs::write(copied.join("scene.json"), SCENE)?;
     fs::write(copied.join("stdin"), STDIN)?;
     without_digests(&copied.join("model/model.json"))?;
+    // Otherwise only the first check would be tortured.
+    project.must(copied.path(), PARSE)?;
+    project.must(copied.path(), &["check", "json.toml"])?;
     Ok(copied)
 }
 
