@@ -7,23 +7,32 @@ use std::fmt::Write as _;
 /// terminal or a picture.
 #[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
-    written_out(text, is_hidden)
+    written_out(text, is_hidden, |ch, out| out.extend(ch.escape_default()))
 }
 
-/// The same for a text of several lines: line ends and tabs stay.
+/// The same for a text of several lines: line ends and tabs stay. Others are written out as JSON does, `\u001b`, so that a
+/// JSON text keeps its value.
 #[must_use]
 pub fn visible_lines(text: &str) -> Cow<'_, str> {
-    written_out(text, |ch| is_hidden(ch) && ch != '\n' && ch != '\t')
+    let is_hidden = |ch| is_hidden(ch) && ch != '\n' && ch != '\t';
+    written_out(text, is_hidden, |ch, out| {
+        // All of them are in the first plane: four digits are enough.
+        let _ = write!(out, "\\u{:04x}", ch as u32);
+    })
 }
 
-fn written_out(text: &str, is_hidden: impl Fn(char) -> bool) -> Cow<'_, str> {
+fn written_out(
+    text: &str,
+    is_hidden: impl Fn(char) -> bool,
+    write: impl Fn(char, &mut String),
+) -> Cow<'_, str> {
     if !text.chars().any(&is_hidden) {
         return text.into();
     }
     let mut out = String::with_capacity(text.len() + 8);
     for ch in text.chars() {
         if is_hidden(ch) {
-            out.extend(ch.escape_default());
+            write(ch, &mut out);
         } else {
             out.push(ch);
         }
@@ -95,7 +104,7 @@ mod tests {
         assert_eq!(visible("a\u{1b}[31m\tb\u{202e}c"), "a\\u{1b}[31m\\tb\\u{202e}c");
         assert!(matches!(visible("plain é 中 😀"), Cow::Borrowed(_)));
         let lines = "a\u{7}\r\n\tb\u{9b}2J\u{2066}\n";
-        assert_eq!(visible_lines(lines), "a\\u{7}\\r\n\tb\\u{9b}2J\\u{2066}\n");
+        assert_eq!(visible_lines(lines), "a\\u0007\\u000d\n\tb\\u009b2J\\u2066\n");
         assert!(matches!(visible_lines("one\n\ttwo\n"), Cow::Borrowed(_)));
     }
 
@@ -106,6 +115,15 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_json_text_keeps_its_value_and_loses_what_acts(text in any::<String>()) {
+            let json = serde_json::Value::String(text + "\u{9b}\u{7f}\u{202e}").to_string();
+            let shown = visible_lines(&json);
+            prop_assert!(!shown.chars().any(is_hidden));
+            let read: serde_json::Value = serde_json::from_str(&shown).unwrap();
+            prop_assert_eq!(read, serde_json::from_str::<serde_json::Value>(&json).unwrap());
+        }
+
         #[test]
         fn xml_holds_any_text_and_gives_it_back(text in any::<String>()) {
             let document = format!("<a b=\"{0}\">{0}</a>", xml(&text));
