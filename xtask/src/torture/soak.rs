@@ -124,6 +124,7 @@ fn watch(
         }
         thread::sleep(SAMPLE);
     }
+    samples.push((done.load(Ordering::Relaxed), server.memory("VmRSS:")));
     samples
 }
 
