@@ -12,6 +12,9 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// Most bytes that are kept of what a command prints.
 const MOST_OUTPUT: u64 = 64 << 20;
 
+/// A command with more memory than this, in KiB, is killed: the machine is not the one to be tortured.
+const MOST_MEMORY: u64 = 2 << 20;
+
 /// How a command ended.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct End {
@@ -22,7 +25,7 @@ pub(crate) struct End {
     pub(crate) took: Duration,
     /// Most memory that it had, in KiB; 0 where that is not known.
     pub(crate) peak: u64,
-    /// Whether it was killed because its time was over.
+    /// Whether it was killed because its time was over, and not because of its memory.
     pub(crate) is_late: bool,
 }
 
@@ -34,6 +37,9 @@ impl End {
             || self.stderr.lines().next_back().unwrap_or_default().chars().take(200).collect::<String>();
         if let Some(line) = first {
             return Some(format!("panic: {line}"));
+        }
+        if self.peak > MOST_MEMORY {
+            return Some(format!("killed with {} MiB of memory", self.peak >> 10));
         }
         if self.is_late {
             return Some(format!("not done after {:.1} s", self.took.as_secs_f64()));
@@ -73,8 +79,8 @@ pub(crate) fn run(command: &mut Command, input: &[u8], limit: Duration) -> std::
             end.code = status.code();
             break;
         }
-        if started.elapsed() > limit {
-            end.is_late = true;
+        if end.peak > MOST_MEMORY || started.elapsed() > limit {
+            end.is_late = end.peak <= MOST_MEMORY;
             stop(&mut child);
             break;
         }
