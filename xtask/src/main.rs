@@ -1,11 +1,15 @@
 //! `cargo run -p xtask` checks what the compiler does not: the dependencies between the crates, which crates touch the
 //! outside world, that documents name files that exist, and the words they are written in. The same checks run as tests.
+//!
+//! `torture` attacks a binary, and `audit` looks for advisories about dependencies.
 
 #![allow(clippy::print_stderr, reason = "this is a command")]
 
+mod audit;
 mod dependencies;
 mod links;
 mod sources;
+mod torture;
 mod words;
 
 use std::fs;
@@ -13,6 +17,19 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match args.split_first() {
+        None => check(),
+        Some((command, rest)) if command == "torture" => torture::run(rest),
+        Some((command, [])) if command == "audit" => audit::run(),
+        Some(_) => {
+            eprintln!("usage: cargo run -p xtask [-- torture OPTIONS | -- audit]");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn check() -> ExitCode {
     let problems = [tidy(), words::check(&files())].concat();
     for problem in &problems {
         eprintln!("{problem}");

@@ -4,6 +4,7 @@ use anyhow::Error;
 use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 use indicatif::{ProgressBar, ProgressStyle};
 use spanwise_domains::data::DataError;
+use spanwise_render::visible_lines;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -53,10 +54,17 @@ fn is_broken_pipe(error: &Error) -> bool {
     })
 }
 
-/// Prints a line to standard error, apart from the output.
+/// Prints a line to standard error, apart from the output. Control characters, which may come from a file or an executor,
+/// are written out.
 pub(crate) fn say(text: &str) {
     // Where standard error is closed, there is no place to report that.
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let _ = writeln!(io::stderr().lock(), "{}", visible_lines(text));
+}
+
+/// Writes human-readable text, which may hold parts of a file, a model or an answer: control characters are written out, so
+/// that none of them acts on a terminal. JSON is written as it is.
+pub(crate) fn write_text(out: &mut dyn Write, text: &str) -> io::Result<()> {
+    out.write_all(visible_lines(text).as_bytes())
 }
 
 /// A table without borders: the first column to the left, the others to the right.

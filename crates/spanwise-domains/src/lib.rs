@@ -11,4 +11,5 @@ pub mod exec;
 pub mod geo;
 pub mod load;
 pub mod scan;
+mod table;
 pub mod text;

@@ -1,8 +1,8 @@
 //! Loads domains: built-in ones by name, others from a file with its tables beside it.
 
 use crate::exec;
-use crate::text::{MAX_BYTES, read_text};
-use serde_json::Value;
+use crate::table::{json, tsv};
+use crate::text::{Kind, MAX_BYTES, read_text};
 use spanwise_lang::domain::type_system_names;
 use spanwise_lang::{Annotation, Diagnostic, Domain, DomainErrors, Table, TableSource};
 use std::path::{Path, PathBuf};
@@ -125,6 +125,12 @@ impl<'a> Spec<'a> {
         }
     }
 
+    /// The domain file; `None` for a built-in domain.
+    #[must_use]
+    pub fn file(&self) -> Option<&'a Path> {
+        find_builtin(self.name).is_none().then(|| Path::new(self.name))
+    }
+
     /// The directory of the domain file, in which its executor runs.
     #[must_use]
     pub fn directory(&self) -> Option<&'a Path> {
@@ -145,7 +151,7 @@ impl<'a> Spec<'a> {
         if is_left_out(name) && !path.is_file() {
             return Err(LoadError::NotInBuild { name: name.to_owned() });
         }
-        let source = read_text(path, MAX_BYTES).map_err(|reason| LoadError::Unreadable {
+        let source = read_text(path, Kind::Regular, MAX_BYTES).map_err(|reason| LoadError::Unreadable {
             path: name.to_owned(),
             reason: reason.to_string(),
             hint: missing_hint(name),
@@ -251,7 +257,7 @@ struct FileTables {
 
 impl TableSource for FileTables {
     fn read(&self, path: &str) -> Result<Table, String> {
-        let text = read_text(&self.directory.join(path), MAX_BYTES)
+        let text = read_text(&self.directory.join(path), Kind::Regular, MAX_BYTES)
             .map_err(|reason| format!("cannot read table `{path}`: {reason}"))?;
         if Path::new(path).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json")) {
             json(path, &text)
@@ -261,114 +267,10 @@ impl TableSource for FileTables {
     }
 }
 
-/// Tab-separated cells under a line of column names. Blank lines and lines that start with `#` are skipped.
-fn tsv(path: &str, text: &str) -> Result<Table, String> {
-    let mut lines =
-        text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
-    let (_, header) =
-        lines.next().ok_or_else(|| format!("table `{path}` is empty: expected a line of column names"))?;
-    let cells = |line: &str| line.split('\t').map(|cell| cell.trim().to_owned()).collect::<Vec<_>>();
-    let mut table = Table { columns: cells(header), rows: Vec::new() };
-    check_columns(path, &table.columns)?;
-    for (index, line) in lines {
-        let row = cells(line);
-        if row.len() != table.columns.len() {
-            let (found, wanted) = (row.len(), table.columns.len());
-            return Err(format!(
-                "table `{path}`, line {}: expected {wanted} cells, found {found}",
-                index + 1
-            ));
-        }
-        table.rows.push((index + 1, row));
-    }
-    Ok(table)
-}
-
-fn check_columns(path: &str, columns: &[String]) -> Result<(), String> {
-    for (at, column) in columns.iter().enumerate() {
-        if column.is_empty() || columns[..at].contains(column) {
-            return Err(format!(
-                "table `{path}`: column names must be different and not empty, found `{column}`"
-            ));
-        }
-    }
-    Ok(())
-}
-
-/// `["a", "b"]`, `{"a": ["alias", ..], ..}` or `[{"name": "a", ..}, ..]`.
-fn json(path: &str, text: &str) -> Result<Table, String> {
-    let value: Value =
-        serde_json::from_str(text).map_err(|error| format!("table `{path}` is not valid JSON: {error}"))?;
-    let cell = |value: &Value| -> Result<String, String> {
-        match value {
-            Value::String(text) => Ok(text.clone()),
-            Value::Number(number) => Ok(number.to_string()),
-            Value::Array(items) => {
-                let words: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
-                words
-                    .map(|words| words.join("|"))
-                    .ok_or_else(|| format!("table `{path}`: expected texts, found {value}"))
-            }
-            _ => Err(format!("table `{path}`: expected text, a number or a list of texts, found {value}")),
-        }
-    };
-    let mut table = Table::default();
-    match &value {
-        Value::Object(names) => {
-            table.columns = vec!["name".to_owned(), "aliases".to_owned()];
-            for (name, aliases) in names {
-                table.rows.push((0, vec![name.clone(), cell(aliases)?]));
-            }
-        }
-        Value::Array(items) if items.iter().all(Value::is_string) => {
-            table.columns = vec!["name".to_owned()];
-            for item in items {
-                table.rows.push((0, vec![cell(item)?]));
-            }
-        }
-        Value::Array(items) => {
-            for item in items {
-                let row = item
-                    .as_object()
-                    .ok_or_else(|| format!("table `{path}`: expected objects, found {item}"))?;
-                let mut cells = vec![String::new(); table.columns.len()];
-                for (column, value) in row {
-                    let at = table.columns.iter().position(|known| known == column).unwrap_or_else(|| {
-                        table.columns.push(column.clone());
-                        cells.push(String::new());
-                        table.columns.len() - 1
-                    });
-                    cells[at] = cell(value)?;
-                }
-                table.rows.push((0, cells));
-            }
-            let width = table.columns.len();
-            table.rows.iter_mut().for_each(|(_, cells)| cells.resize(width, String::new()));
-        }
-        _ => return Err(format!("table `{path}`: expected a list or an object")),
-    }
-    check_columns(path, &table.columns)?;
-    Ok(table)
-}
-
 #[cfg(test)]
 mod tests {
+    #![cfg_attr(feature = "geo", allow(unused_imports, reason = "a test for builds without the feature"))]
     use super::*;
-
-    #[test]
-    fn tsv_rows_keep_their_lines() {
-        let table = tsv("t", "name\taliases\n# note\n\na b\tx|y\nc\t\n").unwrap();
-        assert_eq!(table.columns, ["name", "aliases"]);
-        assert_eq!(table.rows[0], (4, vec!["a b".to_owned(), "x|y".to_owned()]));
-        assert_eq!(table.rows[1].0, 5);
-    }
-
-    #[test]
-    fn ragged_rows_and_bad_headers_are_named() {
-        assert_eq!(tsv("t", "a\tb\nx\n").unwrap_err(), "table `t`, line 2: expected 2 cells, found 1");
-        assert!(tsv("t", "a\ta\n").unwrap_err().contains("different"));
-        assert!(tsv("t", "\n").unwrap_err().contains("empty"));
-    }
 
     #[cfg(not(feature = "geo"))]
     #[test]
@@ -383,14 +285,5 @@ mod tests {
         let message = exec::check(domain.executor()).unwrap_err();
         assert!(message.contains("the executor geo is not in this build; "), "{message}");
         assert_eq!(builtin_list(), "clevr, scan");
-    }
-
-    #[test]
-    fn json_tables_have_three_shapes() {
-        assert_eq!(json("t", r#"["a", "b"]"#).unwrap().rows.len(), 2);
-        assert_eq!(json("t", r#"{"a": ["x", "y"]}"#).unwrap().rows[0].1, ["a", "x|y"]);
-        let table = json("t", r#"[{"name": "a"}, {"name": "b", "id": 3}]"#).unwrap();
-        assert_eq!((table.columns.len(), &table.rows[1].1[1][..]), (2, "3"));
-        assert!(json("t", "[1]").is_err() && json("t", "{").is_err() && json("t", "3").is_err());
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::domain::ConstantId;
 use crate::language::Language;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use spanwise_core::{Span, Utterance};
 
 /// Where a phrase comes from.
@@ -35,11 +35,13 @@ struct Node {
 #[derive(Clone, Debug)]
 struct Trie {
     nodes: Vec<Node>,
+    /// Every entry with its node: thousands of constants may share a name.
+    known: HashSet<(u32, ConstantId, Source)>,
 }
 
 impl Default for Trie {
     fn default() -> Self {
-        Self { nodes: vec![Node::default()] }
+        Self { nodes: vec![Node::default()], known: HashSet::new() }
     }
 }
 
@@ -55,7 +57,7 @@ impl Trie {
             }
             at = next as usize;
         }
-        let is_new = !self.nodes[at].entries.contains(&entry);
+        let is_new = self.known.insert((at as u32, entry.0, entry.1));
         if is_new {
             self.nodes[at].entries.push(entry);
         }

@@ -5,14 +5,34 @@ use std::fmt::Write as _;
 
 /// The text with control characters and direction marks written out as `\n`, `\u{1b}`, so that none of them reaches a
 /// terminal or a picture.
-pub(crate) fn visible(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_hidden) {
+#[must_use]
+pub fn visible(text: &str) -> Cow<'_, str> {
+    written_out(text, is_hidden, |ch, out| out.extend(ch.escape_default()))
+}
+
+/// The same for a text of several lines: line ends and tabs stay. Others are written out as JSON does, `\u001b`, so that a
+/// JSON text keeps its value.
+#[must_use]
+pub fn visible_lines(text: &str) -> Cow<'_, str> {
+    let is_hidden = |ch| is_hidden(ch) && ch != '\n' && ch != '\t';
+    written_out(text, is_hidden, |ch, out| {
+        // All of them are in the first plane: four digits are enough.
+        let _ = write!(out, "\\u{:04x}", ch as u32);
+    })
+}
+
+fn written_out(
+    text: &str,
+    is_hidden: impl Fn(char) -> bool,
+    write: impl Fn(char, &mut String),
+) -> Cow<'_, str> {
+    if !text.chars().any(&is_hidden) {
         return text.into();
     }
     let mut out = String::with_capacity(text.len() + 8);
     for ch in text.chars() {
         if is_hidden(ch) {
-            out.extend(ch.escape_default());
+            write(ch, &mut out);
         } else {
             out.push(ch);
         }
@@ -24,7 +44,7 @@ pub(crate) fn visible(text: &str) -> Cow<'_, str> {
 fn is_hidden(ch: char) -> bool {
     ch.is_control()
         || matches!(ch, '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}'
-            | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+            | '\u{2066}'..='\u{2069}' | '\u{061c}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
 /// Text for XML and HTML, inside elements and attributes. Characters that act instead of showing are written out.
@@ -83,6 +103,9 @@ mod tests {
     fn what_would_act_on_a_terminal_is_written_out() {
         assert_eq!(visible("a\u{1b}[31m\tb\u{202e}c"), "a\\u{1b}[31m\\tb\\u{202e}c");
         assert!(matches!(visible("plain é 中 😀"), Cow::Borrowed(_)));
+        let lines = "a\u{7}\r\n\tb\u{9b}2J\u{2066}\n";
+        assert_eq!(visible_lines(lines), "a\\u0007\\u000d\n\tb\\u009b2J\\u2066\n");
+        assert!(matches!(visible_lines("one\n\ttwo\n"), Cow::Borrowed(_)));
     }
 
     #[test]
@@ -92,6 +115,15 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_json_text_keeps_its_value_and_loses_what_acts(text in any::<String>()) {
+            let json = serde_json::Value::String(text + "\u{9b}\u{7f}\u{202e}").to_string();
+            let shown = visible_lines(&json);
+            prop_assert!(!shown.chars().any(is_hidden));
+            let read: serde_json::Value = serde_json::from_str(&shown).unwrap();
+            prop_assert_eq!(read, serde_json::from_str::<serde_json::Value>(&json).unwrap());
+        }
+
         #[test]
         fn xml_holds_any_text_and_gives_it_back(text in any::<String>()) {
             let document = format!("<a b=\"{0}\">{0}</a>", xml(&text));

@@ -34,7 +34,7 @@ mod width;
 
 pub use ascii::{Screen, ascii};
 pub use diagram::{Diagram, Node, RenderError, Slot};
-pub use escape::xml;
+pub use escape::{visible, visible_lines, xml};
 pub use html::html;
 pub use layout::{Joint, Layout, Measures, Place};
 pub use plot::{AxisBounds, Plot, Series, side_by_side};

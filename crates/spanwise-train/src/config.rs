@@ -1,8 +1,9 @@
 //! The configuration of a run: a TOML file, or one of the presets for the splits of the paper.
 
 use serde::{Deserialize, Serialize};
+use spanwise_domains::text::{Kind, MAX_BYTES, read_text};
 use spanwise_model::{Compact, Objective, Settings};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Which files are read; relative paths are below the data directory.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -202,9 +203,9 @@ impl Config {
     pub fn read(name: &str, settings: &[String]) -> Result<Self, ConfigError> {
         let (file, text) = match PRESETS.iter().find(|(preset, _)| *preset == name) {
             Some((preset, text)) => (format!("preset {preset}"), (*text).to_owned()),
-            None => match std::fs::read_to_string(name) {
+            None => match read_text(Path::new(name), Kind::Regular, MAX_BYTES) {
                 Ok(text) => (name.to_owned(), text),
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Err(_) if !Path::new(name).exists() => {
                     return Err(ConfigError::Unknown { name: name.to_owned() });
                 }
                 Err(error) => {
@@ -229,11 +230,10 @@ impl Config {
         let mut config: Self =
             toml_edit::de::from_document(document).map_err(|error| invalid(error.to_string()))?;
         // The path of a domain file can be relative to the configuration file.
-        let beside = std::path::Path::new(name).parent().map(|folder| folder.join(&config.domain));
+        let beside = Path::new(name).parent().map(|folder| folder.join(&config.domain));
         let is_there = |path: &PathBuf| {
             let text = path.display().to_string();
-            path.exists()
-                || text.rsplit_once('@').is_some_and(|(file, _)| std::path::Path::new(file).exists())
+            path.exists() || text.rsplit_once('@').is_some_and(|(file, _)| Path::new(file).exists())
         };
         let is_builtin = |spec: &str| {
             let name = spec.split('@').next().unwrap_or(spec);

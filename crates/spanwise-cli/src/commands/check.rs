@@ -3,7 +3,7 @@
 mod derivability;
 
 use super::{domain_help, executor, load};
-use crate::output::{Columns, Status, percent, say, shorten};
+use crate::output::{Columns, Status, percent, say, shorten, write_text};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use spanwise_domains::check::{BAD_LINE, Checker, Coverage, Report, over_two_phrases};
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
         writeln!(out, "{object}")?;
     } else {
         let text = as_text(args, &domain, &report, &findings);
-        out.write_all(text.as_bytes()).context("cannot print the report")?;
+        write_text(&mut out, &text).context("cannot print the report")?;
     }
     if !args.data.is_empty() && report.programs == 0 {
         say("note: no example has a program");

@@ -22,6 +22,11 @@ pub(crate) struct ContextArgs {
 }
 
 impl ContextArgs {
+    /// The file, if there is one.
+    pub(crate) fn file(&self) -> Option<&PathBuf> {
+        self.context.as_ref()
+    }
+
     pub(crate) fn read(&self) -> Result<Option<Context>> {
         self.context.as_ref().map(|path| Context::read(path, self.index)).transpose()
     }

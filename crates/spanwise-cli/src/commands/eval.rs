@@ -2,8 +2,8 @@
 
 mod out_of_domain;
 
-use super::{parser, tokenizer};
-use crate::output::{Columns, Status, percent, progress_bar};
+use super::{overwrite, parser, tokenizer};
+use crate::output::{Columns, Status, percent, progress_bar, write_text};
 use anyhow::Result;
 use out_of_domain::OutOfDomain;
 use serde_json::{Value, json};
@@ -59,6 +59,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Status> {
+    let inputs = args.data.iter().chain(&args.out_of_domain).cloned();
+    overwrite::refuse(&args.predictions, inputs.chain(overwrite::model_files(&args.model)))?;
     let parser = parser(&args.model)?;
     let examples = read(&args.data, args.limit.map_or(usize::MAX, NonZeroUsize::get))?;
     let pieces = args.pieces.as_deref().map(tokenizer).transpose()?;
@@ -108,7 +110,7 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
         if let Some(out_of_domain) = &out_of_domain {
             text += &format!("\n{}", out_of_domain.to_text(&scored));
         }
-        out.write_all(text.as_bytes())?;
+        write_text(&mut out, &text)?;
     }
     Ok(Status::Success)
 }

@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::lines::{INPUT_BYTES, context_of, next_line, read_object, text_of, without_mark};
 use super::{domain_help, executor, load};
-use crate::output::{Status, say};
+use crate::output::{Status, say, write_text};
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 use spanwise_domains::exec::{Denotation, ExecError, Executor};
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
             match (outcome, args.json) {
                 (outcome, true) => writeln!(out, "{}", answer(program, outcome))?,
                 (Ok(denotation), false) => {
-                    writeln!(out, "{}", denotation.text)?;
+                    write_text(&mut out, &format!("{}\n", denotation.text))?;
                     if let Some(note) = denotation.note {
                         out.flush()?;
                         say(&format!("note: {note}"));

@@ -1,5 +1,6 @@
 //! `spanwise explain`: one parse as a picture.
 
+use super::overwrite;
 use super::parser;
 use super::picture::{Color, Format, screen};
 use crate::output::{Status, say};
@@ -49,6 +50,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<Status> {
+    let inputs = args.context.file().cloned().into_iter().chain(overwrite::model_files(&args.model));
+    overwrite::refuse(&args.out, inputs)?;
     let context = args.context.read()?;
     let parser = parser(&args.model)?;
     let text = args.text.join(" ");

@@ -13,6 +13,7 @@ pub(crate) mod explain;
 mod lines;
 pub(crate) mod man;
 pub(crate) mod new;
+mod overwrite;
 pub(crate) mod parse;
 mod picture;
 mod progress;
@@ -90,9 +91,18 @@ pub(crate) fn probability(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Reads a file of at most `limit` bytes, without its byte order mark.
+/// Reads a regular file of at most `limit` bytes, without its byte order mark.
+pub(crate) fn read_file(path: &Path, limit: u64) -> Result<String> {
+    read(path, text::Kind::Regular, limit)
+}
+
+/// The same for a file that may also be a pipe.
 pub(crate) fn read_text(path: &Path, limit: u64) -> Result<String> {
-    text::read_text(path, limit).map_err(|error| match error {
+    read(path, text::Kind::Stream, limit)
+}
+
+fn read(path: &Path, kind: text::Kind, limit: u64) -> Result<String> {
+    text::read_text(path, kind, limit).map_err(|error| match error {
         TextError::NotUtf8 { line } => anyhow::anyhow!("{}:{line}: not valid UTF-8", path.display()),
         _ => WrongCall(format!("cannot read {}: {error}", path.display())).into(),
     })

@@ -4,7 +4,7 @@ mod reply;
 
 use super::lines::{Windows, text_of, utterance_of, without_mark};
 use super::parser;
-use crate::output::{Status, say};
+use crate::output::{Status, say, write_text};
 use anyhow::{Context as _, Result};
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -77,7 +77,7 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
             if at > 0 {
                 writeln!(out)?;
             }
-            out.write_all(reply::text(&reading).as_bytes())?;
+            write_text(&mut out, &reply::text(&reading))?;
         }
         out.flush()?;
     }

@@ -2,6 +2,7 @@
 
 mod live;
 
+use super::overwrite;
 use crate::output::{Status, WrongCall, say};
 use crate::signals;
 use anyhow::{Context, Result};
@@ -168,7 +169,10 @@ fn render(folder: &Path, file: Option<&Path>, tables: &Tables) -> Result<Status>
     }
     let page = results::page(folder, tables)?;
     match file {
-        Some(file) => write_text(file, &page)?,
+        Some(file) => {
+            overwrite::refuse([file], [folder.join("claims.toml")])?;
+            write_text(file, &page)?;
+        }
         None => io::stdout().lock().write_all(page.as_bytes())?,
     }
     Ok(Status::Success)

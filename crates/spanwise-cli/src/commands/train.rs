@@ -1,11 +1,12 @@
 //! `spanwise train`: trains a model from examples.
 
+use super::overwrite;
 use super::progress::Shown;
 use crate::output::{Status, WrongCall, percent, progress_bar};
 use crate::signals;
 use anyhow::Result;
 use serde_json::{Value, json};
-use spanwise_domains::load::LoadError;
+use spanwise_domains::load::{LoadError, Spec};
 use spanwise_model::ModelError;
 use spanwise_nn::hub;
 use spanwise_train::config::{COMPACT, preset_names};
@@ -82,6 +83,7 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
         .clone()
         .unwrap_or_else(|| Path::new(&args.config).parent().map(Path::to_path_buf).unwrap_or_default());
     let encoder = (config.encoder != COMPACT).then(|| find_encoder(&config.encoder)).transpose()?;
+    refuse_overwriting(args, &config, &data)?;
     let stop = signals::stop_flag();
     let mut shown = Shown::new(!args.json);
     let trained = train(&config, &data, encoder.as_deref(), &args.out, args.resume, &mut |event| {
@@ -122,6 +124,20 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
         }
     }
     Ok(Status::Success)
+}
+
+/// Fails if the output directory holds a file that the run reads under a name that it writes. A configuration that an
+/// earlier run has written holds no more than what this one writes.
+fn refuse_overwriting(args: &Args, config: &Config, data: &Path) -> Result<()> {
+    let outputs = ["config.toml", "metrics.jsonl", "curves.svg"].map(|name| args.out.join(name));
+    let files = [&config.data.train].into_iter().chain(&config.data.dev).chain(&config.data.trees);
+    let domain = Spec::parse(&config.domain).file().map(Path::to_owned);
+    overwrite::refuse(&outputs, files.map(|file| data.join(file)).chain(domain))?;
+    let is_plain = || {
+        let text = std::fs::read_to_string(&args.config).unwrap_or_default();
+        Config::read(&args.config, &[]).is_ok_and(|config| config.to_toml() == text)
+    };
+    if args.resume || is_plain() { Ok(()) } else { overwrite::refuse(&outputs, [Path::new(&args.config)]) }
 }
 
 fn wrong_config(error: ConfigError) -> anyhow::Error {

@@ -149,7 +149,7 @@ fn files_that_are_no_data_are_named_with_the_line() {
     check(b"\n\r\n \n", "d.jsonl is empty");
     check(b"[{\"utterance\": \"a\"}]", "d.jsonl:1: this is a JSON array");
     sandbox.run(["check", "lamps.toml", "missing.jsonl"]).exits(2).says(["cannot open missing.jsonl"]);
-    sandbox.run(["check", "lamps.toml", "."]).exits(1).says(["cannot read ."]);
+    sandbox.run(["check", "lamps.toml", "."]).exits(2).says(["cannot open .: it is a directory"]);
 }
 
 #[test]

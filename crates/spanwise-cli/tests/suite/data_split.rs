@@ -159,11 +159,16 @@ fn every_file_of_a_split_can_be_read_again() {
 }
 
 #[test]
-fn outputs_may_overwrite_the_inputs() {
+fn a_part_never_overwrites_an_input_and_may_overwrite_an_older_part() {
     let sandbox = Sandbox::new();
     sandbox.write("train.jsonl", forty());
-    sandbox.run(["data", "split", "train.jsonl", "--by", "random", "--out", "."]).exits(0);
-    assert_partition(&sides(&sandbox, "."));
+    let call = |out| ["data", "split", "train.jsonl", "--by", "random", "--out", out];
+    sandbox.run(call(".")).exits(2).says(["will not overwrite ./train.jsonl, which is train.jsonl"]);
+    assert_eq!((sandbox.read("train.jsonl"), sandbox.names(".")), (forty(), vec!["train.jsonl".to_owned()]));
+    for _ in 0..2 {
+        sandbox.run(call("parts")).exits(0);
+        assert_partition(&sides(&sandbox, "parts"));
+    }
 }
 
 #[test]
@@ -190,7 +195,7 @@ fn what_cannot_be_split_is_said_and_nothing_is_written() {
     check("empty.jsonl", "random", "1", 1, "empty.jsonl is empty");
     check("bad.jsonl", "random", "1", 1, "bad.jsonl:3:1: not valid JSON");
     check("missing.jsonl", "random", "1", 2, "cannot open missing.jsonl");
-    check(".", "random", "1", 1, "cannot read .");
+    check(".", "random", "1", 2, "cannot open .: it is a directory");
     for test in ["1.0", "1.5", "-1", "nan", "inf", "x", "", "99999999999999999999999"] {
         check("two.jsonl", "random", test, 2, "error");
     }

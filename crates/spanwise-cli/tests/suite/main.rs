@@ -23,6 +23,7 @@ mod exec;
 mod exec_domains;
 mod explain;
 mod help;
+mod hostile;
 mod integrity;
 mod new;
 mod releases;

@@ -8,6 +8,7 @@ use super::error::DataError;
 use super::example::Example;
 use super::import;
 use super::message::json_reason;
+use crate::text;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read as _};
 use std::path::Path;
@@ -17,13 +18,13 @@ pub const MAX_LINE_BYTES: usize = 64 << 20;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Opens a file of examples.
+/// Opens a file of examples, which may be a pipe.
 ///
 /// # Errors
-/// When the file cannot be opened.
+/// When the file cannot be opened, or is a device or a directory.
 pub fn open(path: &Path) -> Result<Examples<BufReader<File>>, DataError> {
     let file = path.display().to_string();
-    match File::open(path) {
+    match text::open(path, text::Kind::Stream) {
         Ok(source) => Ok(Examples::new(BufReader::new(source), file)),
         Err(reason) => Err(DataError::Open { file, reason }),
     }

@@ -35,6 +35,15 @@ pub struct Table {
     pub rows: Vec<(usize, Vec<String>)>,
 }
 
+impl Table {
+    /// Most columns of a table, and of the tables of one entity class together.
+    pub const MAX_COLUMNS: usize = 1_000;
+    /// Most rows of a table, and of all entity classes of a domain.
+    pub const MAX_ROWS: usize = 1_000_000;
+    /// Most cells of a table, and of all entity classes of a domain.
+    pub const MAX_CELLS: usize = 4_000_000;
+}
+
 /// Provides the tables that a domain file names. This crate itself reads no files.
 pub trait TableSource {
     /// The table at `path`, relative to the domain file.

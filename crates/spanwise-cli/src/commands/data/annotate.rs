@@ -1,8 +1,8 @@
 //! `spanwise data annotate`: derives gold trees from programs.
 
 use super::{read_examples, wrong_file};
-use crate::commands::{domain_help, load, read_text, tokenizer};
-use crate::output::{Columns, percent, progress_bar, say};
+use crate::commands::{domain_help, load, overwrite, read_file, tokenizer};
+use crate::output::{Columns, percent, progress_bar, say, write_text};
 use anyhow::Result;
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -69,8 +69,13 @@ struct Outcome {
 pub(crate) fn run(args: &Args) -> Result<()> {
     let spec = Spec::parse(&args.domain);
     let domain = load(spec)?;
+    let inputs = args.data.iter().chain(&args.phrases).chain(&args.compare).cloned();
+    overwrite::refuse(&args.out, inputs.chain(overwrite::domain_files(spec, &domain)))?;
     let annotation = match &args.phrases {
-        Some(path) => Annotation::load(&domain, &read_text(path, MAX_BYTES)?, &path.display().to_string())?,
+        Some(path) => {
+            let text = read_file(path, MAX_BYTES)?;
+            Annotation::load(&domain, &text, &path.display().to_string())?
+        }
         None => spec.annotation(&domain)?,
     };
     let mut others: Vec<Example> = Vec::new();
@@ -96,7 +101,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     if args.json {
         writeln!(out, "{}", as_json(&outcome, agreement.as_ref()))?;
     } else {
-        out.write_all(as_text(&outcome, agreement.as_ref(), args.verbose).as_bytes())?;
+        write_text(&mut out, &as_text(&outcome, agreement.as_ref(), args.verbose))?;
     }
     Ok(())
 }

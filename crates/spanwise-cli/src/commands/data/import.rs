@@ -1,12 +1,12 @@
 //! `spanwise data import`: converts the original releases of data sets.
 
 use super::write_files;
-use crate::commands::{make_directory, read_text};
+use crate::commands::{make_directory, overwrite, read_text};
 use crate::output::say;
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
 use spanwise_domains::data::import::{ImportError, NamedSet, clevr_stream, geo, scan, scan_sp};
-use spanwise_domains::data::{write_atomic, write_examples};
+use spanwise_domains::data::{Example, write_atomic, write_examples};
 use std::cell::RefCell;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -75,19 +75,20 @@ pub(crate) fn run(args: &Args) -> Result<()> {
                 ImportError::Ids { .. } => about(train_ids, error),
                 _ => about(corpus, error),
             })?;
-            write_sets(out, sets)
+            write_sets(out, sets, &[corpus, train_ids])
         }
         Command::Clevr { questions, scenes, out } => import_clevr(questions, scenes.as_deref(), out),
         Command::Scan { file, test: None, out } => {
+            overwrite::refuse([out], [file])?;
             let examples = scan(&read(file)?).map_err(|error| about(file, error))?;
             write_files(vec![(out.clone(), examples)])
         }
         Command::Scan { file, test: Some(test), out } => {
             // A missing file is reported before any error of content.
             let texts = (read(file)?, read(test)?);
-            let train = scan(&texts.0).map_err(|error| about(file, error))?;
-            let test = scan(&texts.1).map_err(|error| about(test, error))?;
-            write_sets(out, scan_sp(train, test))
+            let train_set = scan(&texts.0).map_err(|error| about(file, error))?;
+            let test_set = scan(&texts.1).map_err(|error| about(test, error))?;
+            write_sets(out, scan_sp(train_set, test_set), &[file, test])
         }
     }
 }
@@ -102,14 +103,18 @@ fn about(path: &Path, error: ImportError) -> anyhow::Error {
     anyhow::Error::new(error).context(format!("cannot import {}", path.display()))
 }
 
-fn write_sets(directory: &Path, sets: impl IntoIterator<Item = NamedSet>) -> Result<()> {
+fn write_sets(directory: &Path, sets: impl IntoIterator<Item = NamedSet>, inputs: &[&PathBuf]) -> Result<()> {
+    let files: Vec<(PathBuf, Vec<Example>)> =
+        sets.into_iter().map(|set| (directory.join(set.file_name), set.examples)).collect();
+    overwrite::refuse(files.iter().map(|(path, _)| path), inputs)?;
     make_directory(directory)?;
-    write_files(sets.into_iter().map(|set| (directory.join(set.file_name), set.examples)).collect())
+    write_files(files)
 }
 
 /// Questions are converted and written one by one: parsed all at once, the official train file would take many times its
 /// size in memory.
 fn import_clevr(questions: &Path, scenes: Option<&Path>, out: &Path) -> Result<()> {
+    overwrite::refuse([out], scenes.into_iter().chain([questions]))?;
     let text = read(questions)?;
     let scene_text = scenes.map(read).transpose()?;
     let about_file = |error: ImportError| match (&error, scenes) {

@@ -1,7 +1,7 @@
 //! `spanwise data split`: splits examples into train, dev and test.
 
 use super::{Placed, class_of, read_examples, write_files};
-use crate::commands::{domain, domain_help, make_directory};
+use crate::commands::{domain, domain_help, make_directory, overwrite};
 use crate::output::WrongCall;
 use anyhow::{Result, bail};
 use spanwise_domains::data::split::{Partition, Plan, Size, by_length, by_template, random};
@@ -48,6 +48,9 @@ enum By {
     Random,
 }
 
+/// The parts of a split, which are also the names of their files.
+const PARTS: [&str; 3] = ["train", "dev", "test"];
+
 fn size(text: &str) -> Result<Size, String> {
     let wrong = || format!("expected a number of examples or a fraction below 1, found `{text}`");
     if let Ok(count) = text.parse::<usize>() {
@@ -78,14 +81,14 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         }
     };
     let partition = outcome.map_err(|error| WrongCall(error.to_string()))?;
+    let outputs = PARTS.map(|name| args.out.join(format!("{name}.jsonl")));
+    overwrite::refuse(&outputs, &args.data)?;
     make_directory(&args.out)?;
     let Partition { train, dev, test } = partition;
-    let files: Vec<(PathBuf, Vec<Example>)> = [("train", train), ("dev", dev), ("test", test)]
+    let files: Vec<(PathBuf, Vec<Example>)> = outputs
         .into_iter()
-        .map(|(name, rows)| {
-            let rows = rows.into_iter().map(|at| examples[at].example.clone()).collect();
-            (args.out.join(format!("{name}.jsonl")), rows)
-        })
+        .zip([train, dev, test])
+        .map(|(path, rows)| (path, rows.into_iter().map(|at| examples[at].example.clone()).collect()))
         .collect();
     write_files(files)
 }

@@ -2,7 +2,7 @@
 
 use super::{class_of, wrong_file};
 use crate::commands::{domain, domain_help};
-use crate::output::{Columns, percent};
+use crate::output::{Columns, percent, write_text};
 use anyhow::Result;
 use serde_json::{Value, json};
 use spanwise_domains::data::stats::{Lengths, Report, Shared, describe};
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     if args.json {
         writeln!(out, "{}", as_json(&report))?;
     } else {
-        out.write_all(as_text(&report).as_bytes())?;
+        write_text(&mut out, &as_text(&report))?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@
 
 use super::super::picture::Format;
 use super::reply;
-use crate::output::Status;
+use crate::output::{Status, write_text};
 use anyhow::{Context as _, Result};
 use clap::ValueEnum as _;
 use spanwise_domains::data::{Example, write_atomic};
@@ -61,7 +61,7 @@ impl Prompt<'_> {
                 continue;
             }
             if !self.is_interactive {
-                writeln!(out, "\n> {line}")?;
+                write_text(out, &format!("\n> {line}\n"))?;
             }
             if let Next::Stop = self.line(line, &mut last, out)? {
                 break;
@@ -95,10 +95,12 @@ impl Prompt<'_> {
             ["tree", format, ..] if words.len() > 2 => {
                 // A file name may have spaces.
                 let file = command.split_once(format).map_or("", |(_, file)| file.trim());
-                writeln!(out, "{}", self.tree(format, file, last.as_ref()))?;
+                write_text(out, &format!("{}\n", self.tree(format, file, last.as_ref())))?;
             }
             ["tree", ..] => writeln!(out, "expected :tree FORMAT FILE, as in `:tree svg tree.svg`")?,
-            _ => writeln!(out, "there is no command `{line}`; `:help` lists what there is")?,
+            _ => {
+                write_text(out, &format!("there is no command `{line}`; `:help` lists what there is\n"))?;
+            }
         }
         Ok(Next::GoOn)
     }

@@ -9,7 +9,7 @@ use spanwise_model::{Parser, Question};
 use spanwise_nn::Tokenizer;
 use spanwise_nn::tokenizer::WordTable;
 use spanwise_reading::Reading;
-use spanwise_render::Screen;
+use spanwise_render::{Screen, visible, visible_lines};
 
 /// Programs below this probability are shown with their alternatives.
 const SURE: f64 = 0.7;
@@ -26,9 +26,9 @@ pub(super) struct Reply {
 pub(super) fn answer(parser: &Parser, question: &str, screen: Screen) -> Result<Reply> {
     let question = Question { alternatives: OTHERS, ..Question::new(question) };
     let mut reading = parser.read(&question);
-    let mut text = unknown_words(parser, &question.utterance);
+    let mut text = visible_lines(&unknown_words(parser, &question.utterance)).into_owned();
     if let Some(reason) = &reading.reason {
-        text += &format!("I found no program for this: {reason}.\n");
+        text += &format!("I found no program for this: {}.\n", visible(reason));
         return Ok(Reply { text, reading });
     }
     if reading.probability.is_some_and(|probability| probability >= SURE) {
@@ -36,7 +36,7 @@ pub(super) fn answer(parser: &Parser, question: &str, screen: Screen) -> Result<
     } else {
         text += "I am not sure of this; other readings are at the end.\n";
     }
-    text += &in_words(&reading);
+    text += &visible_lines(&in_words(&reading));
     text += &format!("\n{}", spanwise_render::ascii(&reading, screen)?);
     Ok(Reply { text, reading })
 }

@@ -1,21 +1,26 @@
 //! A reading as human-readable text.
 
 use crate::output::Columns;
-use spanwise_reading::Reading;
+use spanwise_reading::{Reading, Tree};
+use spanwise_render::visible;
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// Program, answer, probability, tree, and other programs; or why there is no program.
 pub(super) fn text(reading: &Reading) -> String {
-    let mut out = format!("{}\n", reading.utterance);
+    let mut out = format!("{}\n", visible(&reading.utterance));
     let Some(program) = &reading.program else {
         let reason = reading.reason.as_deref().unwrap_or_default();
         return match &reading.guess {
-            Some(guess) => format!("{out}  no answer    {reason}\n  best guess   {}\n", guess.program),
-            None => format!("{out}  no program: {reason}\n"),
+            Some(guess) => {
+                let (reason, guess) = (visible(reason), visible(&guess.program));
+                format!("{out}  no answer    {reason}\n  best guess   {guess}\n")
+            }
+            None => format!("{out}  no program: {}\n", visible(reason)),
         };
     };
     let mut line = |name: &str, value: &str| {
-        let _ = writeln!(out, "  {name:<11}  {value}");
+        let _ = writeln!(out, "  {name:<11}  {}", visible(value));
     };
     line("program", program);
     if let Some(answer) = &reading.denotation {
@@ -31,23 +36,38 @@ pub(super) fn text(reading: &Reading) -> String {
     }
     if let Some(tree) = &reading.tree {
         out.push('\n');
-        for line in tree.outline().lines() {
+        for line in shown(tree).outline().lines() {
             let _ = writeln!(out, "  {line}");
         }
     }
     if !reading.alternatives.is_empty() {
         let mut table = Columns::new(["other programs", "probability"]);
         for other in &reading.alternatives {
-            table.row([other.program.clone(), format!("{:.3}", other.probability)]);
+            table.row([visible(&other.program).into_owned(), format!("{:.3}", other.probability)]);
         }
         out += &format!("\n{}", table.render());
     }
     out
 }
 
+/// The tree without characters that would act on a terminal.
+fn shown(tree: &Tree) -> Tree {
+    let mut tree = tree.clone();
+    for node in &mut tree.nodes {
+        let texts = [&mut node.constant, &mut node.program, &mut node.r#type].into_iter().flatten();
+        for text in texts.chain([&mut node.words]) {
+            if let Cow::Owned(written) = visible(text) {
+                *text = written;
+            }
+        }
+    }
+    tree
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use spanwise_reading::{Alternative, Guess, NodeKind, TreeNode};
 
     #[test]
     fn a_reading_without_a_tree_or_an_answer_is_shown_without_them() {
@@ -61,5 +81,47 @@ mod tests {
         let expected = "states\n  program      state(all)\n  probability  0.500\n  \
                         out-of-domain  nothing is known about states\n";
         assert_eq!(text(&reading), expected);
+    }
+
+    #[test]
+    fn no_control_character_of_an_utterance_a_model_or_an_executor_reaches_the_terminal() {
+        let bad = || "\u{1b}]0;owned\u{7}\r\u{9b}31m\u{202e}\nnext".to_owned();
+        let some = |program: Option<String>| Reading {
+            utterance: bad(),
+            reason: program.is_none().then(bad),
+            program,
+            denotation: Some(bad()),
+            note: Some(bad()),
+            error: Some(bad()),
+            unknown_words: vec![bad()],
+            guess: Some(Guess { program: bad(), probability: 0.1, posterior: 0.1 }),
+            alternatives: vec![Alternative {
+                program: bad(),
+                probability: 0.1,
+                posterior: 0.1,
+                score: 0.0,
+                answer: None,
+                denotation: None,
+            }],
+            tree: Some(Tree {
+                nodes: vec![TreeNode {
+                    span: [0, 1],
+                    words: bad(),
+                    kind: NodeKind::Constant,
+                    constant: Some(bad()),
+                    program: Some(bad()),
+                    r#type: Some(bad()),
+                    probability: None,
+                    children: Vec::new(),
+                }],
+            }),
+            ..Reading::default()
+        };
+        for reading in [some(None), some(Some(bad())), Reading { guess: None, ..some(None) }] {
+            let text = text(&reading);
+            let is_bad = |ch: char| ch != '\n' && (ch.is_control() || ch == '\u{202e}');
+            assert!(!text.contains(is_bad), "{text:?}");
+            assert!(!text.lines().any(|line| line.trim_start().starts_with("next")), "{text}");
+        }
     }
 }

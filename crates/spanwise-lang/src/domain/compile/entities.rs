@@ -2,12 +2,13 @@
 
 use super::super::file::{At, EntityDecl};
 use super::super::{Class, ClassId, Constant, ConstantId, Frame, Kind, Table};
+use super::tables::column_list;
 use super::{Compiler, System};
 use crate::diag::Diagnostic;
 use crate::form::{Form, parse_at};
 use crate::lexicon::Source;
 use crate::term::{Shape, TermId, Terms};
-use hashbrown::HashSet;
+use hashbrown::HashMap;
 use spanwise_core::Utterance;
 
 /// Most entity classes of a domain.
@@ -64,69 +65,6 @@ impl Compiler<'_> {
         self.aliases(decl, &table, template);
     }
 
-    /// The rows of a class, from its tables and from the names in the file.
-    fn entity_table(&mut self, decl: &EntityDecl) -> Option<Table> {
-        let mut all = Table::default();
-        for text in &decl.tables {
-            let table = self.renamed_table(text)?;
-            merge(&mut all, table);
-        }
-        if !decl.names.is_empty() || decl.tables.is_empty() {
-            let rows = decl.names.iter().map(|name| (0, vec![name.value.clone()])).collect();
-            merge(&mut all, Table { columns: vec!["name".to_owned()], rows });
-        }
-        let mut seen = HashSet::new();
-        for name in &decl.names {
-            if !seen.insert(name.value.as_str()) {
-                self.problem(&name.range, format!("`{}` is listed twice", name.value));
-            }
-        }
-        Some(all)
-    }
-
-    /// Reads `path new=old ..`: the table with columns renamed. A renamed column hides another one of that name.
-    fn renamed_table(&mut self, text: &At<String>) -> Option<Table> {
-        let (path, renames) = split_renames(&text.value);
-        let known = self.read_tables.iter().find(|(read, _)| read == path).map(|(_, table)| table.clone());
-        let table = match known.map_or_else(|| self.tables.read(path), Ok) {
-            Ok(table) => table,
-            Err(message) => {
-                self.problem(&text.range, message);
-                return None;
-            }
-        };
-        if !self.read_tables.iter().any(|(read, _)| read == path) {
-            self.read_tables.push((path.to_owned(), table.clone()));
-        }
-        let mut renamed = table.clone();
-        let mut new_names: Vec<&str> = Vec::new();
-        for word in renames.split_whitespace() {
-            let column = word
-                .split_once('=')
-                .and_then(|(new, old)| Some((new, table.columns.iter().position(|column| column == old)?)));
-            let Some((new, at)) = column else {
-                let problem = Diagnostic::new(
-                    text.range.clone(),
-                    format!("`{word}` is not `new=old` with a column of the table"),
-                );
-                self.problems.push(problem.hint(format!("the columns are {}", table.columns.join(", "))));
-                return None;
-            };
-            for (other, name) in renamed.columns.iter_mut().enumerate() {
-                if other != at && name == new {
-                    name.clear();
-                }
-            }
-            new.clone_into(&mut renamed.columns[at]);
-            new_names.push(new);
-        }
-        // The column `aliases` has aliases of the original column `name`.
-        if new_names.contains(&"name") && !new_names.contains(&"aliases") {
-            renamed.columns.iter_mut().filter(|column| *column == "aliases").for_each(String::clear);
-        }
-        Some(renamed)
-    }
-
     /// The form of a class as a term whose `{column}` leaves are placeholders for cells.
     fn entity_form(&mut self, decl: &EntityDecl, table: &Table) -> Option<TermId> {
         let parsed = parse_at(&mut self.base, &decl.form.value, decl.form.range.start);
@@ -174,7 +112,7 @@ impl Compiler<'_> {
     fn check_column(&mut self, column: &str, table: &Table, at: &At<String>) {
         if !table.columns.iter().any(|known| known == column) {
             let message = format!("there is no column `{column}`");
-            let hint = format!("the columns are {}", table.columns.join(", "));
+            let hint = column_list(&table.columns);
             self.problems.push(Diagnostic::new(at.range.clone(), message).hint(hint));
         }
     }
@@ -225,7 +163,7 @@ impl Compiler<'_> {
             }
         };
         if decl.phrases.is_empty()
-            && let Some(name) = row.get("name").or(row.cells.first().map(String::as_str))
+            && let Some(name) = row.name()
         {
             self.lexicon.insert(name, constant, Source::Name);
         }
@@ -269,23 +207,28 @@ impl Compiler<'_> {
     }
 
     fn aliases(&mut self, decl: &EntityDecl, table: &Table, template: TermId) {
+        if decl.aliases.is_empty() {
+            return;
+        }
+        let mut by_name: HashMap<&str, Vec<Row<'_>>> = HashMap::new();
+        for (line, cells) in &table.rows {
+            let row = Row { columns: &table.columns, cells, line: *line };
+            if let Some(name) = row.name() {
+                by_name.entry(name).or_default().push(row);
+            }
+        }
         for (name, phrases) in &decl.aliases {
-            let rows: Vec<_> = table
-                .rows
-                .iter()
-                .filter(|(line, cells)| {
-                    let row = Row { columns: &table.columns, cells, line: *line };
-                    row.get("name").or(cells.first().map(String::as_str)) == Some(name.value.as_str())
-                })
-                .collect();
-            if rows.is_empty() {
+            let Some(rows) = by_name.get(name.value.as_str()) else {
                 let message = format!("class `{}` has no member `{}`", decl.class.value, name.value);
                 self.problem(&name.range, message);
+                continue;
+            };
+            if !self.has_space(0, rows.len().saturating_mul(phrases.len()), &name.range) {
+                return;
             }
-            for (line, cells) in rows {
-                let row = Row { columns: &table.columns, cells, line: *line };
+            for row in rows {
                 let Some(constant) =
-                    self.fill(decl, template, &row).and_then(|t| self.entity_of.get(&t).copied())
+                    self.fill(decl, template, row).and_then(|t| self.entity_of.get(&t).copied())
                 else {
                     continue;
                 };
@@ -310,36 +253,15 @@ struct Row<'a> {
     line: usize,
 }
 
-impl Row<'_> {
-    fn get(&self, column: &str) -> Option<&str> {
+impl<'a> Row<'a> {
+    fn get(&self, column: &str) -> Option<&'a str> {
         let at = self.columns.iter().position(|known| known == column)?;
         self.cells.get(at).map(String::as_str)
     }
-}
 
-/// Appends the rows of `more`, matching columns by name. Columns without a name are dropped.
-fn merge(all: &mut Table, more: Table) {
-    let places: Vec<Option<usize>> = more
-        .columns
-        .iter()
-        .map(|column| {
-            let known = all.columns.iter().position(|other| other == column);
-            (!column.is_empty()).then(|| {
-                known.unwrap_or_else(|| {
-                    all.columns.push(column.clone());
-                    all.columns.len() - 1
-                })
-            })
-        })
-        .collect();
-    for (line, cells) in more.rows {
-        let mut row = vec![String::new(); all.columns.len()];
-        for (cell, place) in cells.into_iter().zip(&places) {
-            if let Some(place) = place {
-                row[*place] = cell;
-            }
-        }
-        all.rows.push((line, row));
+    /// The cell that names the member: that of the column `name`, or else the first one.
+    fn name(&self) -> Option<&'a str> {
+        self.get("name").or(self.cells.first().map(String::as_str))
     }
 }
 
@@ -357,18 +279,6 @@ fn columns_in(template: &str) -> Option<Vec<&str>> {
         (!after.contains('}')).then_some(column)
     });
     if before.contains('}') { None } else { columns.collect() }
-}
-
-/// Splits `path new=old ..` into the path, which may hold spaces, and the renames.
-fn split_renames(text: &str) -> (&str, &str) {
-    let text = text.trim();
-    for (gap, _) in text.match_indices(char::is_whitespace) {
-        let rest = text[gap..].trim_start();
-        if rest.split_whitespace().next().is_some_and(|word| word.contains('=')) {
-            return (text[..gap].trim_end(), rest);
-        }
-    }
-    (text, "")
 }
 
 /// The phrase of one row; `None` when a cell it names is empty.

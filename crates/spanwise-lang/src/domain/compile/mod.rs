@@ -3,6 +3,7 @@
 mod accumulators;
 mod constants;
 mod entities;
+mod tables;
 
 use super::file::{self, AccumulatorDecl, At, DomainFile, TypeSystemDecl};
 use super::{Class, ClassId, Constant, ConstantId, Domain, Frame, FrameId, Table, TableSource};
@@ -47,6 +48,8 @@ pub(super) fn compile(
         written: HashMap::new(),
         lexicon: Lexicon::new(file.inflections),
         read_tables: Vec::new(),
+        n_rows: 0,
+        n_cells: 0,
         n_unknown: 0,
     };
     // AFTER THIS POINT: every type name resolves, or is reported where it is used.
@@ -161,6 +164,10 @@ struct Compiler<'a> {
     written: HashMap<TermId, ConstantId>,
     lexicon: Lexicon,
     read_tables: Vec<(String, Table)>,
+    /// Rows of all entity classes so far.
+    n_rows: usize,
+    /// Cells, names and phrases of all entity classes so far.
+    n_cells: usize,
     /// Unknown constants so far.
     n_unknown: usize,
 }
