@@ -2,12 +2,14 @@
 
 mod engine;
 
+use super::allow::AllowArgs;
 use crate::output::{Status, WrongCall, say};
 use crate::signals;
 use anyhow::{Context as _, Result};
 use engine::ModelSource;
 use serde_json::{Value, json};
 use spanwise_domains::exec::external;
+use spanwise_model::ExecutorPolicy;
 use spanwise_server::{Config, Event, Limits, ServeError, Server, Source, Times};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
@@ -59,6 +61,8 @@ pub(crate) struct Args {
     /// Seconds that work in flight may take on shutdown
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     drain: u32,
+    #[command(flatten)]
+    allow: AllowArgs,
     /// Log JSON objects
     #[arg(long, conflicts_with = "quiet")]
     log_json: bool,
@@ -71,14 +75,15 @@ pub(crate) struct Args {
 pub(super) const ADDRESS: &str = "127.0.0.1:8080";
 
 pub(crate) fn run(args: &Args) -> Result<Status> {
-    serve(sources(&args.models)?, config(args)?, args.log_json, args.quiet)
+    let policy = args.allow.policy();
+    serve(sources(&args.models, policy, args.log_json)?, config(args)?, args.log_json, args.quiet)
 }
 
 /// Serves one model with the default settings, for its page.
 pub(super) fn show(name: &str, directory: &Path, addr: &str) -> Result<Status> {
     let mut config = Config::new(address(addr)?);
     config.signals = true;
-    let source: Box<dyn Source> = Box::new(ModelSource(directory.to_owned()));
+    let source = source(name, directory.to_owned(), ExecutorPolicy::Off, false);
     serve(vec![(name.to_owned(), source)], config, false, true)
 }
 
@@ -107,8 +112,25 @@ fn serve(
     }
 }
 
+/// A model directory that logs why its executor does not run.
+fn source(name: &str, directory: PathBuf, policy: ExecutorPolicy, as_json: bool) -> Box<dyn Source> {
+    let name = name.to_owned();
+    let refused = move |reason: &str| {
+        if as_json {
+            say(&stamped(json!({ "event": "executor_off", "model": name, "reason": reason })).to_string());
+        } else {
+            say(&format!("model {name} gives no answers: {reason}"));
+        }
+    };
+    Box::new(ModelSource::new(directory, policy, Box::new(refused)))
+}
+
 /// The models by name. A directory without a model is an error before anything is started.
-fn sources(models: &[String]) -> Result<Vec<(String, Box<dyn Source>)>> {
+fn sources(
+    models: &[String],
+    policy: ExecutorPolicy,
+    as_json: bool,
+) -> Result<Vec<(String, Box<dyn Source>)>> {
     let mut sources: Vec<(String, Box<dyn Source>)> = Vec::new();
     for text in models {
         // A directory may have `=` in its name.
@@ -135,7 +157,8 @@ fn sources(models: &[String]) -> Result<Vec<(String, Box<dyn Source>)>> {
             let hint = "give each model a name of its own as NAME=DIRECTORY";
             return Err(WrongCall(format!("two models have the name `{name}`; {hint}")).into());
         }
-        sources.push((name, Box::new(ModelSource(directory))));
+        let source = source(&name, directory, policy, as_json);
+        sources.push((name, source));
     }
     Ok(sources)
 }
@@ -205,7 +228,7 @@ fn as_line(event: &Event) -> String {
 
 /// An event as a JSON object.
 fn as_object(event: &Event) -> Value {
-    let mut object = match event {
+    stamped(match event {
         Event::Listening { addr } => json!({ "event": "listening", "addr": addr.to_string() }),
         Event::Exposed { addr } => json!({ "event": "exposed", "addr": addr.to_string() }),
         Event::Loaded { model, generation, took } => {
@@ -224,7 +247,11 @@ fn as_object(event: &Event) -> Value {
         }),
         Event::Draining { connections } => json!({ "event": "draining", "connections": connections }),
         Event::Stopped { cut } => json!({ "event": "stopped", "cut": cut }),
-    };
+    })
+}
+
+/// An object of the log with the time.
+fn stamped(mut object: Value) -> Value {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |now| now.as_secs_f64());
     object["time"] = json!(now);
     object
