@@ -34,7 +34,7 @@ fn what_would_run_is_shown_in_words() {
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("run.py"), "1").unwrap();
     let sha256 = "6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b";
-    let command = external("command = ['python3', 'run.py', 'a b\u{1b}[2J']", Some(directory.path()));
+    let command = external(r#"command = ['python3', 'run.py', "a b\u001b[2J"]"#, Some(directory.path()));
     assert_eq!(
         command.to_string(),
         format!(r#"run `python3 run.py "a b\u{{1b}}[2J"` with the file run.py (1 bytes, SHA-256 {sha256})"#)
