@@ -84,7 +84,7 @@ async function general(model) {
   await settled(page);
   const utterance = model.examples[0];
   check((await page.$eval("#utterance", (input) => input.value)) === utterance, "the example is in the field");
-  const reply = await fetch(`${options.url}/v1/parse`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ utterance, model: model.name, k: 5 }) }).then((found) => found.json());
+  const reply = await fetch(`${options.url}/v1/parse`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ utterance, model: model.name, k: 5, execute_alternatives: true }) }).then((found) => found.json());
   check((await text(page, "#program")).replace(/\s/g, "") === reply.program.replace(/\s/g, ""), "the program is shown");
   const words = await page.$$eval("#tree .word", (found) => found.map((word) => word.textContent));
   assert.deepEqual(words, reply.tokens.map((token) => token.text), "the words are under the tree");

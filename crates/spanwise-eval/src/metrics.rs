@@ -28,7 +28,7 @@ use spanwise_chart::SpanTree;
 use spanwise_domains::data::Example;
 use spanwise_domains::exec::{self, ExecError, Executor};
 use spanwise_lang::{Domain, TermId, Terms};
-use spanwise_model::{Model, ModelError};
+use spanwise_model::Parser;
 use spanwise_nn::Tokenizer;
 use std::path::Path;
 use std::sync::Arc;
@@ -128,7 +128,12 @@ impl Outcome {
             Ok(denotation) if denotation.is_empty => Self::Nothing,
             Ok(denotation) => Self::Value(denotation.text),
             Err(ExecError::NoValue(_) | ExecError::BadProgram(_)) => Self::Nothing,
-            Err(ExecError::Limit { .. } | ExecError::BadContext(_) | ExecError::External(_)) => Self::Unknown,
+            Err(
+                ExecError::Limit { .. }
+                | ExecError::BadContext(_)
+                | ExecError::External(_)
+                | ExecError::NotAllowed(_),
+            ) => Self::Unknown,
         }
     }
 
@@ -150,13 +155,10 @@ impl<'a> Evaluator<'a> {
         Ok(Self::with_executor(domain, executor))
     }
 
-    /// An evaluator for a model, with the executor of its directory.
-    ///
-    /// # Errors
-    /// An executor that cannot be opened.
-    pub fn of_model(model: &'a Model, directory: &Path) -> Result<Self, ModelError> {
-        let executor = model.open_executor(directory)?.map(Arc::from);
-        Ok(Self::with_executor(&model.domain, executor))
+    /// An evaluator for the model of a parser, with the executor of the parser.
+    #[must_use]
+    pub fn of_parser(parser: &'a Parser) -> Self {
+        Self::with_executor(&parser.model().domain, parser.executor().cloned())
     }
 
     /// An evaluator with the given executor. Without one, denotations are unknown.

@@ -12,7 +12,7 @@ mod lock;
 mod seal;
 
 pub use error::ModelError;
-pub(crate) use executor::{ExecutorFiles, executor_files};
+pub(crate) use files::file_error;
 pub use lock::DirectoryLock;
 
 use crate::confidence::{Calibration, Confidence, Novelty, Scale};
@@ -20,10 +20,11 @@ use crate::families::Settings;
 use crate::family::Stored;
 use crate::model::Model;
 use executor::StoredExecutor;
-use files::{FIXED_NAMES, FileEntry, data_error, file_error, remove_unused, write_named};
+use files::{FIXED_NAMES, FileEntry, data_error, remove_unused, write_named};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use spanwise_domains::data::replace_atomic;
+use spanwise_domains::exec::files::read_files;
 use spanwise_lang::Domain;
 use spanwise_lang::domain::{Table, TableSource};
 use spanwise_nn::Tokenizer;
@@ -246,7 +247,7 @@ impl Model {
         let files = Files {
             weights: write_named(directory, "weights", ".safetensors", |out| self.write_weights(out))?,
             tokenizer: write_named(directory, "tokenizer", ".json", |out| out.write_all(&tokenizer))?,
-            executor: StoredExecutor::write(&self.executor_files, directory)?,
+            executor: StoredExecutor::write(self.executor_files()?, directory)?,
         };
         let all = files.all();
         let manifest = Manifest {
@@ -316,10 +317,10 @@ impl Model {
         settings.check().map_err(|reason| ModelError::Damaged { path: path.clone(), reason })?;
         let family = settings.load(stored)?;
         let confidence = manifest.confidence.read(&mut weights, family.encoder().hidden)?;
-        let executor_files = match manifest.files.executor.files(directory)? {
+        let executor_files = match manifest.files.executor.read(&domain, directory)? {
             // Models before version 3 keep the executor's files under their own names.
-            none if none.is_empty() => executor_files(&domain, Some(directory)),
-            files => files,
+            none if none.is_empty() => read_files(&domain, Some(directory)),
+            files => Ok(files),
         };
         let (training, format_version) = (manifest.training, manifest.version);
         Ok(Self { domain, family, confidence, training, format_version, executor_files, warnings })

@@ -4,6 +4,7 @@
 //! programs and how that is learned: the folders of [`families`].
 
 pub mod confidence;
+pub mod consent;
 mod directory;
 pub mod families;
 pub mod family;
@@ -16,6 +17,7 @@ mod reading;
 pub mod span_model;
 
 pub use confidence::Confidence;
+pub use consent::ExecutorPolicy;
 pub use directory::{DirectoryLock, FORMAT_VERSION, ModelError};
 pub use families::Settings;
 pub use family::{

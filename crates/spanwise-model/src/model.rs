@@ -1,11 +1,13 @@
 //! A model: a family's parser for a domain, with calibrated probabilities.
 
 use crate::confidence::Confidence;
-use crate::directory::{ExecutorFiles, FORMAT_VERSION, executor_files};
+use crate::directory::{FORMAT_VERSION, ModelError};
 use crate::family::{Family, Parsed, Request};
 use crate::outcome::{Details, Outcome, Parse};
 use spanwise_chart::budget::Budget;
 use spanwise_core::Utterance;
+use spanwise_domains::exec::ExecError;
+use spanwise_domains::exec::files::{ExecutorFiles, read_files};
 use spanwise_lang::Domain;
 use spanwise_lang::lexicon::Source;
 use std::path::Path;
@@ -27,18 +29,18 @@ pub struct Model {
     pub training: serde_json::Value,
     /// The version of the format that it was loaded from; [`FORMAT_VERSION`] for a new model.
     pub format_version: u32,
-    /// Files that the executor's command names; they are saved with the model.
-    pub(crate) executor_files: ExecutorFiles,
+    /// Files that the executor's command names, which are saved with the model; or why they cannot be part of one.
+    pub(crate) executor_files: Result<ExecutorFiles, ExecError>,
     /// What was noticed when it was loaded.
     pub(crate) warnings: Vec<String>,
 }
 
 impl Model {
     /// A new model without calibration. The domain file is in `directory`, and so are the files that the command of its
-    /// executor names.
+    /// executor names. They are read now; where they cannot be part of a model, saving it is an error.
     #[must_use]
     pub fn new(domain: Arc<Domain>, family: Box<dyn Family>, directory: Option<&Path>) -> Self {
-        let executor_files = executor_files(&domain, directory);
+        let executor_files = read_files(&domain, directory);
         Self {
             domain,
             family,
@@ -54,6 +56,12 @@ impl Model {
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.warnings
+    }
+
+    /// The files that the executor's command names.
+    pub(crate) fn executor_files(&self) -> Result<&ExecutorFiles, ModelError> {
+        let failed = |error: &ExecError| ModelError::Executor { reason: error.to_string() };
+        self.executor_files.as_ref().map_err(failed)
     }
 
     /// Parses one utterance.

@@ -1,5 +1,6 @@
 //! A model with the executor of its domain: from text to a program and its answer.
 
+use crate::consent::{ExecutorPolicy, Opened};
 use crate::directory::ModelError;
 use crate::model::Model;
 use crate::outcome::{Details, Outcome};
@@ -7,29 +8,76 @@ use spanwise_core::Utterance;
 use spanwise_domains::exec::{Denotation, ExecError, Executor};
 use spanwise_lang::{TermId, Terms};
 use std::path::Path;
+use std::sync::Arc;
 
 /// A model with the executor of its domain. It can be shared between threads.
 pub struct Parser {
     model: Model,
-    executor: Option<Box<dyn Executor>>,
+    executor: Option<Arc<dyn Executor>>,
+    /// Why the executor of the model does not run.
+    refusal: Option<String>,
 }
 
 impl Parser {
     /// Reads a model directory.
     ///
+    /// A command or a server that the model names runs only if this user has allowed exactly that before, as training does
+    /// for its own models. Without consent the model parses all the same, and its readings say why there is no answer.
+    ///
     /// # Errors
     /// A directory that is missing, damaged or of another version.
     pub fn load(directory: impl AsRef<Path>) -> Result<Self, ModelError> {
-        let directory = directory.as_ref();
-        let model = Model::load(directory)?;
-        let executor = model.open_executor(directory)?;
-        Ok(Self::new(model, executor))
+        Self::load_with(directory, ExecutorPolicy::Remembered)
+    }
+
+    /// The same, with a choice of whether the external executor of the model may run.
+    ///
+    /// ```no_run
+    /// use spanwise_model::{ExecutorPolicy, Parser};
+    ///
+    /// // A model from someone else: look at what it would run before you allow it.
+    /// let parser = Parser::load_with("runs/home", ExecutorPolicy::Off)?;
+    /// if let Some(reason) = parser.executor_refusal() {
+    ///     println!("{reason}");
+    /// }
+    /// # Ok::<(), spanwise_model::ModelError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn load_with(directory: impl AsRef<Path>, policy: ExecutorPolicy) -> Result<Self, ModelError> {
+        Self::with_policy(Model::load(directory.as_ref())?, policy)
+    }
+
+    /// A parser for a model, with the executor of its domain if the policy lets that run.
+    ///
+    /// # Errors
+    /// An executor that cannot be opened.
+    pub fn with_policy(model: Model, policy: ExecutorPolicy) -> Result<Self, ModelError> {
+        let (executor, refusal) = match model.open_executor(policy)? {
+            Opened::None => (None, None),
+            Opened::Refused(reason) => (None, Some(reason)),
+            Opened::Open(executor) => (Some(executor), None),
+        };
+        Ok(Self { model, executor, refusal })
     }
 
     /// A parser for a model, with an executor for its programs if there is one.
     #[must_use]
     pub fn new(model: Model, executor: Option<Box<dyn Executor>>) -> Self {
-        Self { model, executor }
+        Self { model, executor: executor.map(Arc::from), refusal: None }
+    }
+
+    /// What evaluates programs; `None` when nothing does.
+    #[must_use]
+    pub fn executor(&self) -> Option<&Arc<dyn Executor>> {
+        self.executor.as_ref()
+    }
+
+    /// Why the executor of the model does not run, and what it would run.
+    #[must_use]
+    pub fn executor_refusal(&self) -> Option<&str> {
+        self.refusal.as_deref()
     }
 
     /// The model.
@@ -65,13 +113,16 @@ impl Parser {
     /// The denotation of a program; `None` when the domain has no executor.
     ///
     /// # Errors
-    /// As the executor has it.
+    /// As the executor has it; [`ExecError::NotAllowed`] where it may not run.
     pub fn execute(
         &self,
         terms: &Terms,
         program: TermId,
         context: Option<&serde_json::Value>,
     ) -> Option<Result<Denotation, ExecError>> {
+        if let Some(refusal) = &self.refusal {
+            return Some(Err(ExecError::NotAllowed(refusal.clone())));
+        }
         self.executor.as_ref().map(|executor| executor.execute(terms, program, context))
     }
 }

@@ -40,10 +40,14 @@ pub struct Question<'a> {
     pub chart: bool,
     /// What it may cost. A question that would cost more has a reading without a program.
     pub budget: Budget,
+    /// Whether to evaluate the program that is reported.
+    pub execute: bool,
+    /// Whether to evaluate the other programs too, if the first one is evaluated.
+    pub execute_alternatives: bool,
 }
 
 impl Question<'_> {
-    /// An utterance without a context; the most probable program and nothing else is reported.
+    /// An utterance without a context; the most probable program and nothing else is reported and evaluated.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self {
@@ -53,6 +57,8 @@ impl Question<'_> {
             abstain_below: None,
             chart: false,
             budget: Budget::interactive(),
+            execute: true,
+            execute_alternatives: false,
         }
     }
 
@@ -63,7 +69,7 @@ impl Question<'_> {
 }
 
 impl Parser {
-    /// Parses an utterance, evaluates the programs that are reported, and writes everything out.
+    /// Parses an utterance, evaluates its program unless the question says otherwise, and writes everything out.
     ///
     /// ```no_run
     /// use spanwise_model::{Parser, Question};
@@ -123,7 +129,8 @@ impl Parser {
     /// Everything about a program that is not withheld.
     fn fill(&self, reading: &mut Reading, question: &Question<'_>, parse: &Parse) {
         let domain = &self.model().domain;
-        match self.evaluated(parse, parse.program, question.context) {
+        let found = question.execute.then(|| self.evaluated(parse, parse.program, question.context));
+        match found.flatten() {
             Some(Ok(found)) => {
                 (reading.answer, reading.denotation) = typed_and_text(found.answer, found.text);
                 reading.note = found.note;
@@ -159,7 +166,9 @@ impl Parser {
         parse: &Parse,
         other: &Alternative,
     ) -> reading::Alternative {
-        let found = self.evaluated(parse, other.program, question.context).and_then(Result::ok);
+        let is_wanted = question.execute && question.execute_alternatives;
+        let found = is_wanted.then(|| self.evaluated(parse, other.program, question.context));
+        let found = found.flatten().and_then(Result::ok);
         let (answer, denotation) =
             found.map_or((None, None), |found| typed_and_text(found.answer, found.text));
         reading::Alternative {

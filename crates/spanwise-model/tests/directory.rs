@@ -522,6 +522,53 @@ fn the_files_of_an_executor_are_part_of_the_model_and_follow_it() {
     assert!(Parser::load(two.path()).is_ok());
 }
 
+/// The model of lamps with an executor whose command names this file, which is beside the domain file.
+fn with_file(home: &Path, word: &str) -> Model {
+    let source = fs::read_to_string(TOY).unwrap();
+    let source = format!("{source}\n[executor]\ncommand = [\"sh\", \"{word}\"]\n");
+    fs::write(home.join("lamps.toml"), source).unwrap();
+    fs::copy(Path::new(TOY).with_file_name("lamps.tsv"), home.join("lamps.tsv")).unwrap();
+    let domain = Arc::new(spanwise_domains::load::load(home.join("lamps.toml").to_str().unwrap()).unwrap());
+    Model::new(domain, model(1, 16).family, Some(home))
+}
+
+#[test]
+fn a_file_of_an_executor_may_have_the_longest_name_there_is() {
+    let [home, out] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let word = format!("{}.sh", "x".repeat(252));
+    fs::write(home.path().join(&word), "echo").unwrap();
+    with_file(home.path(), &word).save(out.path()).unwrap();
+    let executor = Model::load(out.path()).unwrap().external_executor().unwrap().unwrap();
+    assert_eq!((executor.argv.as_slice(), executor.files.len()), (&["sh".to_owned(), word][..], 1));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_model_includes_no_copy_of_what_a_link_points_to_elsewhere() {
+    let [home, out] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    std::os::unix::fs::symlink("/etc/passwd", home.path().join("x")).unwrap();
+    let message = with_file(home.path(), "./x").save(out.path()).unwrap_err().to_string();
+    assert!(message.contains("names the file `./x`, which is a link out of the directory"), "{message}");
+    assert!(!out.path().join("model.json").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn words_in_a_manifest_that_leave_the_directory_are_no_files() {
+    let [home, out] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    fs::write(home.path().join("run.sh"), "echo").unwrap();
+    with_file(home.path(), "run.sh").save(out.path()).unwrap();
+    let saved = Saved { directory: out };
+    saved.edit(|model| {
+        let entry = model["files"]["executor"]["run.sh"].clone();
+        let source = model["domain"]["source"].as_str().unwrap().replace("\"run.sh\"", "\"../../run.sh\"");
+        model["domain"]["source"] = json!(source);
+        model["files"]["executor"] = json!({ "../../run.sh": entry });
+    });
+    let executor = Model::load(saved.path()).unwrap().external_executor().unwrap().unwrap();
+    assert_eq!((executor.argv[1].as_str(), executor.files.len()), ("../../run.sh", 0));
+}
+
 #[test]
 fn a_confidence_that_cannot_be_is_refused() {
     let directory = tempfile::tempdir().unwrap();

@@ -17,7 +17,7 @@ use spanwise_eval::calibrate;
 use spanwise_eval::evaluate::evaluate;
 use spanwise_eval::metrics::{Evaluator, Report};
 use spanwise_lang::Terms;
-use spanwise_model::{DirectoryLock, Model, Pair, Parser, Task};
+use spanwise_model::{DirectoryLock, ExecutorPolicy, Model, Pair, Parser, Task, consent};
 use spanwise_nn::{AdamW, Random};
 use std::path::Path;
 use std::sync::Arc;
@@ -147,8 +147,10 @@ impl Run<'_> {
         self.write_metrics(Some(&row))?;
         self.model.training = self.training_notes(&row);
         self.model.save_locked(&self.lock)?;
-        let executor = self.model.open_executor(self.out)?;
-        Ok(Trained { parser: Parser::new(self.model, executor), row })
+        // Whoever trains a model from a domain file has chosen its executor.
+        let consent = consent::remember(&self.model).map_err(|error| error.to_string());
+        let parser = Parser::with_policy(self.model, ExecutorPolicy::Allow)?;
+        Ok(Trained { parser, row, consent })
     }
 
     /// The field `training` of `model.json`.

@@ -10,6 +10,7 @@ use crate::run::Run;
 use sha2::{Digest, Sha256};
 use spanwise_core::Utterance;
 use spanwise_domains::data::{self, Example, write_atomic};
+use spanwise_domains::exec::files::read_files;
 use spanwise_domains::exec::{self, Executor};
 use spanwise_domains::load::{LoadError, Spec};
 use spanwise_eval::annotate;
@@ -82,6 +83,9 @@ pub struct Trained {
     pub parser: Parser,
     /// The last row of `metrics.jsonl`.
     pub row: FinalRow,
+    /// Whether it was noted that the executor of the domain may run in the model, too; the reason if it could not be.
+    /// Nothing has to be noted for a built-in executor.
+    pub consent: Result<(), String>,
 }
 
 /// Trains a model.
@@ -109,6 +113,8 @@ pub fn train(
     let executor: Option<Arc<dyn Executor>> = exec::open(&domain, spec.directory())
         .map_err(|error| TrainError::Executor(error.to_string()))?
         .map(Arc::from);
+    // Files that cannot be part of a model are reported before anything is trained.
+    read_files(&domain, spec.directory()).map_err(|error| TrainError::Executor(error.to_string()))?;
 
     let train_path = data.join(&config.data.train);
     let train_file = train_path.display().to_string();

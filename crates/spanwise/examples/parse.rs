@@ -13,7 +13,8 @@ use spanwise::{Parser, Question};
 use std::error::Error;
 
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
-    // A model is a directory that `spanwise train` wrote. Without one, this example trains a small model first.
+    // A model is a directory that `spanwise train` wrote. Without one, this example trains a small model first. A command or
+    // a server that a model names runs only with your consent: see `Parser::load_with` and `ExecutorPolicy`.
     let mut arguments = std::env::args().skip_while(|argument| argument != "--model").skip(1);
     let parser = match arguments.next() {
         Some(directory) => Parser::load(directory)?,

@@ -51,7 +51,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     // Evaluation parses every example and compares programs as terms, and answers where the domain has an executor.
     let examples = read_examples(&directory.path().join("dev.jsonl"))?;
     let model = parser.model();
-    let evaluator = Evaluator::of_model(model, &out)?;
+    let evaluator = Evaluator::of_parser(&parser);
     let scored = evaluate(model, &evaluator, &examples, &|_| ());
     for (example, score) in examples.iter().zip(&scored) {
         let verdict = if score.exact == Some(true) { "right" } else { "wrong" };

@@ -8,8 +8,8 @@
 // Utterances and parsers.
 pub use spanwise_core::{Span, Token, Utterance};
 pub use spanwise_model::{
-    Alternative, Budget, Confidence, Details, Family, Model, ModelError, Outcome, Parse, Parser, Provenance,
-    Question,
+    Alternative, Budget, Confidence, Details, ExecutorPolicy, Family, Model, ModelError, Outcome, Parse,
+    Parser, Provenance, Question,
 };
 
 // Trees as ids, in a `Parse`; as text they are in a `Reading`.
@@ -27,8 +27,9 @@ pub use spanwise_lang::{
     TableSource, TermId, Terms, TypeId,
 };
 
-// Executors.
+// Executors, and consent to run those of models.
 pub use spanwise_domains::exec::{Denotation, ExecError, Executor, open as open_executor};
+pub use spanwise_model::consent;
 
 // Data, training and evaluation.
 pub use spanwise_domains::data::{DataError, Example, read as read_examples};

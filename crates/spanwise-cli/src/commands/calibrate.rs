@@ -1,5 +1,6 @@
 //! `spanwise calibrate`: fits Platt scaling and novelty detection of a trained model.
 
+use super::allow::{AllowArgs, say_refusal};
 use super::parser;
 use crate::output::{Status, WrongCall, say};
 use anyhow::Result;
@@ -34,6 +35,8 @@ pub(crate) struct Args {
     /// Write the model here instead of replacing it
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    allow: AllowArgs,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -49,13 +52,15 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     }
     // Held from here on: a training into the directory would be lost, or replace this calibration.
     let lock = out.is_dir().then(|| DirectoryLock::take(out)).transpose().map_err(wrong_directory)?;
-    let parser = parser(&args.model)?;
+    let policy = args.allow.policy();
+    let parser = parser(&args.model, policy)?;
+    say_refusal(&parser);
     let dev = super::eval::read(&args.dev, usize::MAX)?;
     let train = utterances(&args.train)?;
     if train.is_empty() && parser.model().confidence.novelty.is_none() {
         say("note: without --train, utterances of other domains are not recognized");
     }
-    let evaluator = Evaluator::of_model(parser.model(), &args.model)?;
+    let evaluator = Evaluator::of_parser(&parser);
     let Fitted { confidence, ece_of_posteriors } = fit(parser.model(), &evaluator, &train, &dev);
     let mut model = parser.into_model();
     model.confidence = confidence;
@@ -66,8 +71,8 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     drop(lock);
 
     // The saved model is evaluated, not the one in memory.
-    let parser = super::parser(out)?;
-    let evaluator = Evaluator::of_model(parser.model(), out)?;
+    let parser = super::parser(out, policy)?;
+    let evaluator = Evaluator::of_parser(&parser);
     let report = Report::new(&evaluate(parser.model(), &evaluator, &dev, &|_| {}));
     print(args.json, out, &parser.model().confidence, [ece_of_posteriors, report.ece])?;
     Ok(Status::Success)

@@ -89,7 +89,7 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     }
     let home = Home::new(args.out.as_deref(), args.quick);
     let trained = home.model(args.fresh, !args.json)?;
-    let reports = measure(&trained.parser, &home.directory)?;
+    let reports = measure(&trained.parser)?;
     if args.json {
         let mut object = as_json(&trained, &reports, &home.directory);
         object.insert("seconds".to_owned(), json!(started.elapsed().as_secs_f64()));
@@ -130,8 +130,8 @@ fn intro() -> String {
 }
 
 /// The metrics of the parser on each held-out set.
-fn measure(parser: &Parser, directory: &Path) -> Result<Vec<Report>> {
-    let evaluator = Evaluator::of_model(parser.model(), directory)?;
+fn measure(parser: &Parser) -> Result<Vec<Report>> {
+    let evaluator = Evaluator::of_parser(parser);
     let report = |(_, name, text): &(&str, &str, &str)| -> Result<Report> {
         let examples: Vec<Example> = data::examples(name, text)?;
         Ok(Report::new(&evaluate(parser.model(), &evaluator, &examples, &|_| {})))

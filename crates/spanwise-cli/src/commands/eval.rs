@@ -2,6 +2,7 @@
 
 mod out_of_domain;
 
+use super::allow::{AllowArgs, say_refusal};
 use super::{overwrite, parser, tokenizer};
 use crate::output::{Columns, Status, percent, progress_bar, write_text};
 use anyhow::Result;
@@ -53,6 +54,8 @@ pub(crate) struct Args {
     /// Evaluate the first N examples only
     #[arg(long, value_name = "N")]
     limit: Option<NonZeroUsize>,
+    #[command(flatten)]
+    allow: AllowArgs,
     /// Print one JSON object
     #[arg(long)]
     json: bool,
@@ -61,10 +64,11 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<Status> {
     let inputs = args.data.iter().chain(&args.out_of_domain).cloned();
     overwrite::refuse(&args.predictions, inputs.chain(overwrite::model_files(&args.model)))?;
-    let parser = parser(&args.model)?;
+    let parser = parser(&args.model, args.allow.policy())?;
+    say_refusal(&parser);
     let examples = read(&args.data, args.limit.map_or(usize::MAX, NonZeroUsize::get))?;
     let pieces = args.pieces.as_deref().map(tokenizer).transpose()?;
-    let mut evaluator = Evaluator::of_model(parser.model(), &args.model)?;
+    let mut evaluator = Evaluator::of_parser(&parser);
     if let Some(pieces) = &pieces {
         evaluator = evaluator.with_pieces(pieces);
     }

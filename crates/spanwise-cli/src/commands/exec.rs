@@ -2,13 +2,13 @@
 
 use super::context::Context;
 use super::lines::{INPUT_BYTES, context_of, next_line, read_object, text_of, without_mark};
-use super::{domain_help, executor, load};
+use super::{check_types, domain_help, executor, load};
 use crate::output::{Status, say, write_text};
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 use spanwise_domains::exec::{Denotation, ExecError, Executor};
 use spanwise_domains::load::Spec;
-use spanwise_lang::{Diagnostic, Domain, Terms};
+use spanwise_lang::{Diagnostic, Domain, TermId, Terms};
 use std::io::{self, BufReader, IsTerminal, Write};
 
 /// Evaluate programs.
@@ -16,7 +16,7 @@ use std::io::{self, BufReader, IsTerminal, Write};
 /// With programs as arguments, prints their denotations. Without, reads JSON lines with a field `program`
 /// (and `context` or `scene`) from standard input and writes one JSON line for each, in order, with
 /// `program`, `denotation` (text), `answer` (the same value, typed), and `error` or `note` where there is one. A line
-/// is answered before the next one is read.
+/// is answered before the next one is read. Programs for a command or a server are type-checked first.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  \
     spanwise exec geo \"answer(capital(loc_2(stateid('texas'))))\"\n  \
@@ -30,6 +30,9 @@ pub(crate) struct Args {
     programs: Vec<String>,
     #[command(flatten)]
     context: super::context::ContextArgs,
+    /// Send ill-typed programs to the domain's command or server too
+    #[arg(long)]
+    unchecked: bool,
     /// Print JSON for programs given as arguments too
     #[arg(long)]
     json: bool,
@@ -47,6 +50,7 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
         terms: domain.new_terms(),
         domain: &domain,
         executor: &*executor,
+        is_checked: !args.unchecked,
         context,
         n: 0,
         n_failed: 0,
@@ -109,6 +113,8 @@ impl Fault {
 struct Runner<'a> {
     domain: &'a Domain,
     executor: &'a dyn Executor,
+    /// Whether ill-typed programs are kept from executors outside of this process.
+    is_checked: bool,
     terms: Terms,
     context: Option<Context>,
     n: usize,
@@ -122,8 +128,8 @@ impl Runner<'_> {
         if self.terms.len() > MAX_TERMS {
             self.terms = self.domain.new_terms();
         }
-        let outcome = match self.terms.parse(program) {
-            Err(problem) => Err(Fault::Syntax(problem)),
+        let outcome = match self.read(program) {
+            Err(fault) => Err(fault),
             Ok(id) => {
                 let from_file = self.context.as_ref().filter(|_| context.is_none());
                 let context = context.or(from_file.map(|context| &context.value));
@@ -137,6 +143,14 @@ impl Runner<'_> {
         };
         self.n_failed += usize::from(outcome.is_err());
         outcome
+    }
+
+    fn read(&mut self, program: &str) -> Result<TermId, Fault> {
+        let id = self.terms.parse(program).map_err(Fault::Syntax)?;
+        if self.is_checked {
+            check_types(self.domain, &self.terms, id).map_err(Fault::Other)?;
+        }
+        Ok(id)
     }
 
     fn stream(&mut self, out: &mut dyn Write) -> Result<()> {

@@ -1,5 +1,6 @@
 //! `spanwise explain`: one parse as a picture.
 
+use super::allow::AllowArgs;
 use super::overwrite;
 use super::parser;
 use super::picture::{Color, Format, screen};
@@ -44,6 +45,8 @@ pub(crate) struct Args {
     /// List up to N other programs too, the most probable first (ascii and html)
     #[arg(long = "k", value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=100))]
     alternatives: u16,
+    #[command(flatten)]
+    allow: AllowArgs,
     /// Colors in `ascii`; `auto`: on a terminal, unless NO_COLOR is set
     #[arg(long, value_enum, default_value_t = Color::Auto)]
     color: Color,
@@ -53,7 +56,7 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     let inputs = args.context.file().cloned().into_iter().chain(overwrite::model_files(&args.model));
     overwrite::refuse(&args.out, inputs)?;
     let context = args.context.read()?;
-    let parser = parser(&args.model)?;
+    let parser = parser(&args.model, args.allow.policy())?;
     let text = args.text.join(" ");
     let question = Question {
         context: context.as_ref().map(|context| &context.value),

@@ -1,5 +1,6 @@
 //! One file per subcommand.
 
+pub(crate) mod allow;
 pub(crate) mod bench;
 pub(crate) mod calibrate;
 pub(crate) mod check;
@@ -27,9 +28,9 @@ use anyhow::{Context, Result};
 use spanwise_domains::exec::Executor;
 use spanwise_domains::load::{LoadError, Spec, builtin_list};
 use spanwise_domains::text::{self, TextError};
-use spanwise_lang::Domain;
 use spanwise_lang::domain::ExecutorChoice;
-use spanwise_model::{ModelError, Parser};
+use spanwise_lang::{Domain, TermId, Terms};
+use spanwise_model::{ExecutorPolicy, ModelError, Parser};
 use spanwise_nn::Tokenizer;
 use std::path::Path;
 
@@ -66,16 +67,33 @@ fn executor(domain: &Domain, spec: Spec<'_>) -> Result<Box<dyn Executor>> {
     })
 }
 
+/// Refuses an ill-typed program before it reaches an executor outside of this process, which need not expect one. Executors
+/// inside this process evaluate whatever has a value.
+pub(crate) fn check_types(domain: &Domain, terms: &Terms, program: TermId) -> Result<(), String> {
+    match domain.executor() {
+        ExecutorChoice::None | ExecutorChoice::Builtin(_) => Ok(()),
+        ExecutorChoice::Command { .. } | ExecutorChoice::Url { .. } => {
+            let problem = domain.analyze(terms, program).err();
+            problem.map_or(Ok(()), |problem| Err(problem.describe(domain, terms)))
+        }
+    }
+}
+
 /// Loads the model in a directory; a directory without one is a wrong call.
-pub(crate) fn parser(directory: &Path) -> Result<Parser> {
+pub(crate) fn parser(directory: &Path, policy: ExecutorPolicy) -> Result<Parser> {
     // The executor of the model may be a separate process.
     signals::stop_executors();
-    let parser = Parser::load(directory).map_err(|error| match error {
-        ModelError::Missing { .. } => anyhow::Error::from(WrongCall(error.to_string())),
-        _ => error.into(),
-    })?;
+    let parser = Parser::load_with(directory, policy).map_err(wrong_model)?;
     parser.model().warnings().iter().for_each(|text| say(&format!("warning: {text}")));
     Ok(parser)
+}
+
+/// A directory without a model is a wrong call.
+fn wrong_model(error: ModelError) -> anyhow::Error {
+    match error {
+        ModelError::Missing { .. } => WrongCall(error.to_string()).into(),
+        _ => error.into(),
+    }
 }
 
 /// Loads the tokenizer in a directory; a directory without one is a wrong call.

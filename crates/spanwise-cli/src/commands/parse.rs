@@ -2,6 +2,7 @@
 
 mod reply;
 
+use super::allow::AllowArgs;
 use super::lines::{Windows, text_of, utterance_of, without_mark};
 use super::parser;
 use crate::output::{Status, say, write_text};
@@ -45,6 +46,11 @@ pub(crate) struct Args {
     abstain_below: Option<f64>,
     #[command(flatten)]
     context: super::context::ContextArgs,
+    /// Do not evaluate programs: no answers
+    #[arg(long)]
+    no_execute: bool,
+    #[command(flatten)]
+    allow: AllowArgs,
     /// Print JSON for texts given as arguments too
     #[arg(long)]
     json: bool,
@@ -57,12 +63,15 @@ const MAX_UTTERANCE_BYTES: usize = 1 << 20;
 
 pub(crate) fn run(args: &Args) -> Result<Status> {
     let context = args.context.read()?;
-    let parser = parser(&args.model)?;
+    let parser = parser(&args.model, args.allow.policy())?;
     let worker = Worker {
         parser: &parser,
         alternatives: args.alternatives.into(),
         context: context.map(|context| context.value),
         abstain_below: args.abstain_below,
+        execute: !args.no_execute,
+        // Only JSON shows their answers.
+        execute_alternatives: args.json || args.texts.is_empty(),
     };
     let mut out = io::BufWriter::new(io::stdout().lock());
     if args.texts.is_empty() {
@@ -115,6 +124,8 @@ struct Worker<'a> {
     alternatives: usize,
     context: Option<Value>,
     abstain_below: Option<f64>,
+    execute: bool,
+    execute_alternatives: bool,
 }
 
 impl Worker<'_> {
@@ -125,6 +136,8 @@ impl Worker<'_> {
             context: line.context.as_ref().or(self.context.as_ref()),
             alternatives: self.alternatives,
             abstain_below: self.abstain_below,
+            execute: self.execute,
+            execute_alternatives: self.execute_alternatives,
             chart: false,
             budget: Budget::interactive(),
         }

@@ -4,12 +4,14 @@ mod end;
 mod engine;
 mod log;
 
+use super::allow::AllowArgs;
 use crate::output::{Status, WrongCall};
 use crate::signals;
 use anyhow::{Context as _, Result};
 use engine::ModelSource;
 use log::Log;
 use spanwise_domains::exec::external;
+use spanwise_model::ExecutorPolicy;
 use spanwise_server::{Config, Limits, ServeError, Server, Source, Times};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
@@ -70,6 +72,8 @@ pub(crate) struct Args {
     /// Seconds that work in flight may take on shutdown
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     drain: u32,
+    #[command(flatten)]
+    allow: AllowArgs,
     /// Log JSON objects
     #[arg(long, conflicts_with = "quiet")]
     log_json: bool,
@@ -82,15 +86,16 @@ pub(crate) struct Args {
 pub(super) const ADDRESS: &str = "127.0.0.1:8080";
 
 pub(crate) fn run(args: &Args) -> Result<Status> {
-    serve(sources(&args.models)?, config(args)?, args.log_json, args.quiet)
+    let policy = args.allow.policy();
+    serve(sources(&args.models, policy)?, config(args)?, args.log_json, args.quiet)
 }
 
 /// Serves one model with the default settings, for its page.
 pub(super) fn show(name: &str, directory: &Path, addr: &str) -> Result<Status> {
     let mut config = Config::new(address(addr)?);
     config.signals = true;
-    let source: Box<dyn Source> = Box::new(ModelSource(directory.to_owned()));
-    serve(vec![(name.to_owned(), source)], config, false, true)
+    let source = ModelSource::new(directory.to_owned(), ExecutorPolicy::Off);
+    serve(vec![(name.to_owned(), Box::new(source))], config, false, true)
 }
 
 fn serve(
@@ -115,7 +120,7 @@ fn serve(
 }
 
 /// The models by name. A directory without a model is an error before anything is started.
-fn sources(models: &[String]) -> Result<Vec<(String, Box<dyn Source>)>> {
+fn sources(models: &[String], policy: ExecutorPolicy) -> Result<Vec<(String, Box<dyn Source>)>> {
     let mut sources: Vec<(String, Box<dyn Source>)> = Vec::new();
     for text in models {
         // A directory may have `=` in its name.
@@ -142,7 +147,7 @@ fn sources(models: &[String]) -> Result<Vec<(String, Box<dyn Source>)>> {
             let hint = "give each model a name of its own as NAME=DIRECTORY";
             return Err(WrongCall(format!("two models have the name `{name}`; {hint}")).into());
         }
-        sources.push((name, Box::new(ModelSource(directory))));
+        sources.push((name, Box::new(ModelSource::new(directory, policy))));
     }
     Ok(sources)
 }

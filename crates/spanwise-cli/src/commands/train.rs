@@ -2,7 +2,7 @@
 
 use super::overwrite;
 use super::progress::Shown;
-use crate::output::{Status, WrongCall, percent, progress_bar};
+use crate::output::{Status, WrongCall, percent, progress_bar, say};
 use crate::signals;
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -104,6 +104,10 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
         _ => anyhow::Error::from(error),
     })?;
     let seconds = started.elapsed().as_secs_f64();
+    if let Err(reason) = &trained.consent {
+        let out = args.out.display();
+        say(&format!("note: `spanwise parse {out}` needs --allow-executor to give answers: {reason}"));
+    }
     let mut out = io::stdout().lock();
     if args.json {
         let mut object = trained.row.to_json();

@@ -34,7 +34,9 @@ for line in sys.stdin:
 fn sandbox_with_executor(command: &str) -> Sandbox {
     let sandbox = Sandbox::new();
     let executor = format!("[executor]\ncommand = {command}\ntimeout_seconds = 20\n");
-    sandbox.write("sub/domain.toml", format!("{TINY}{executor}"));
+    let constants =
+        ["die", "hang", "nonsense", "no", "list"].map(|name| format!("{name} = \"A\"\n")).concat();
+    sandbox.write("sub/domain.toml", format!("{TINY}{constants}{executor}"));
     sandbox.write("sub/run.py", SCRIPT);
     sandbox
 }
@@ -85,6 +87,21 @@ fn an_executor_that_dies_fails_its_program_and_is_started_again() {
     outcome.says(["1 of 3 programs could not be evaluated"]);
     let outcome = sandbox.run(["exec", "sub/domain.toml", "x", "f(die)", "f(x)"]).exits(1).says(["it hurts"]);
     assert_eq!(outcome.stdout, "x\nf(x)\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_ill_typed_program_does_not_reach_an_executor_outside_of_the_process() {
+    let sandbox = sandbox_with_executor(r#"["sh", "run.sh"]"#);
+    sandbox.write("sub/run.sh", "while read -r line; do : > ran; echo '{\"denotation\": 1}'; done");
+    let outcome = sandbox.run(["exec", "sub/domain.toml", "g(x)", "f(x, x)", "f(f)"]).exits(1);
+    outcome.says(["unknown constant `g`", "`f`"]);
+    let line = json!({ "program": "f('; drop table')" }).to_string();
+    let replies = sandbox.feed(["exec", "sub/domain.toml"], line).exits(1).replies();
+    assert!(replies[0]["error"].is_string() && replies[0]["denotation"].is_null(), "{replies:?}");
+    assert!(!sandbox.path("sub/ran").exists());
+    sandbox.run(["exec", "sub/domain.toml", "--unchecked", "g(x)"]).exits(0).prints(["1\n"]);
+    assert!(sandbox.path("sub/ran").exists());
 }
 
 #[test]

@@ -6,6 +6,8 @@
     allow(dead_code, unused_imports, reason = "some tests need the domain geo")
 )]
 
+#[cfg(unix)]
+mod allow;
 mod charts;
 mod check;
 mod check_data;

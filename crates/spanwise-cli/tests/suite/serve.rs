@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![cfg(unix)]
 
+use crate::allow::{TEXT, models};
 use crate::common::{Sandbox, lamps, no_curl, scan, signal, wait};
 use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -94,7 +95,8 @@ fn a_reply_has_what_parse_prints_for_the_same_words() {
     let server = Server::start([scan()]);
     let utterance = "walk left twice";
     let printed = Sandbox::new().run(["parse", scan(), utterance, "--json", "--k", "2"]).exits(0).json();
-    let served = server.post("/v1/parse", &json!({ "utterance": utterance, "k": 2 }));
+    let served =
+        server.post("/v1/parse", &json!({ "utterance": utterance, "k": 2, "execute_alternatives": true }));
     let fields = [
         "utterance",
         "program",
@@ -358,5 +360,48 @@ fn the_demo_is_served_with_its_page() {
     assert!(page.starts_with("<!doctype html>"), "{}", &page[..80]);
     let reply = server.post("/v1/parse", &json!({ "utterance": "what states border texas" }));
     assert!(reply["program"].is_string() || reply["reason"].is_string(), "{reply}");
+    server.end();
+}
+
+#[test]
+fn a_served_executor_needs_consent_and_loses_it_when_it_changes() {
+    let sandbox = Sandbox::new();
+    let copy = |from: &str| {
+        // `model.json` comes last, as training writes it.
+        let mut names: Vec<_> = std::fs::read_dir(from).unwrap().map(|it| it.unwrap().file_name()).collect();
+        names.sort_by_key(|name| name == "model.json");
+        for name in names {
+            let bytes = std::fs::read(std::path::Path::new(from).join(&name)).unwrap();
+            sandbox.write(&format!("model/{}", name.to_str().unwrap()), bytes);
+        }
+    };
+    let [first, second] = models();
+    copy(first);
+    let model = sandbox.path("model");
+    let model = model.to_str().unwrap();
+    let ask = |server: &Server| server.post("/v1/parse", &json!({ "utterance": TEXT }));
+    let info = |server: &Server| -> Value { serde_json::from_str(&server.get("/v1/model").1).unwrap() };
+
+    let server = Server::start([model]);
+    let reply = ask(&server);
+    assert!(reply["program"].is_string() && reply["answer"].is_null(), "{reply}");
+    assert!(reply["error"].as_str().unwrap().contains("it would run `sh run.sh`"), "{reply}");
+    assert_eq!(info(&server)["executor"], "not allowed");
+    server.end();
+
+    let server = Server::start([model, "--allow-executor"]);
+    assert_eq!(
+        (&ask(&server)["denotation"], &info(&server)["executor"]),
+        (&json!("first"), &json!("command"))
+    );
+    // Programs are type-checked before they reach the executor.
+    let program = &ask(&server)["program"];
+    assert_eq!(server.post("/v1/execute", &json!({ "program": program }))["denotation"], "first");
+    let (status, text) = server.send("POST", "/v1/execute", &json!({ "program": "do(rm(x))" }).to_string());
+    assert!(status == 422 && text.contains("unknown constant `rm`"), "{text}");
+    copy(second);
+    server.until(|server| info(server)["executor"] == "not allowed");
+    let reply = ask(&server);
+    assert!(reply["error"].as_str().unwrap().contains("is not allowed"), "{reply}");
     server.end();
 }

@@ -5,8 +5,11 @@
 //! nested the program is.
 
 pub mod external;
+pub mod files;
 
 use crate::load;
+use external::{CommandConfig, CommandExecutor, HttpConfig, HttpExecutor, PrivateExecutor};
+use files::ExecutorFiles;
 use serde_json::Value;
 use spanwise_lang::domain::ExecutorChoice;
 use spanwise_lang::{Domain, TermId, Terms};
@@ -77,6 +80,9 @@ pub enum ExecError {
     /// An external executor could not be reached, or its reply is malformed.
     #[error("{0}")]
     External(String),
+    /// The executor of a model was not allowed to run.
+    #[error("{0}")]
+    NotAllowed(String),
 }
 
 /// Bounds on one evaluation.
@@ -122,38 +128,42 @@ pub const BUILTINS: &[&str] = &[
 /// # Errors
 /// A built-in executor that does not exist, an empty command, an address that cannot be used.
 pub fn open(domain: &Domain, directory: Option<&Path>) -> Result<Option<Box<dyn Executor>>, ExecError> {
-    open_with(domain, directory, |_| None)
+    let directory = directory.filter(|path| !path.as_os_str().is_empty()).map(Path::to_path_buf);
+    open_with(domain, |config| {
+        let config = CommandConfig { working_dir: directory, ..config };
+        Ok(Box::new(CommandExecutor::new(config)?))
+    })
 }
 
-/// The same, where `renamed` gives the words of a command that have another name in `directory`.
+/// The same, where an external command runs in a directory of its own with copies of `files` and nothing else.
 ///
 /// # Errors
-/// As [`open`].
-pub fn open_with(
+/// As [`open`], and a directory that cannot be made.
+pub fn open_private(domain: &Domain, files: &ExecutorFiles) -> Result<Option<Box<dyn Executor>>, ExecError> {
+    open_with(domain, |config| Ok(Box::new(PrivateExecutor::new(config, files)?)))
+}
+
+fn open_with(
     domain: &Domain,
-    directory: Option<&Path>,
-    renamed: impl Fn(&str) -> Option<String>,
+    command: impl FnOnce(CommandConfig) -> Result<Box<dyn Executor>, ExecError>,
 ) -> Result<Option<Box<dyn Executor>>, ExecError> {
     let style = domain.style().clone();
     Ok(Some(match domain.executor() {
         ExecutorChoice::None => return Ok(None),
         ExecutorChoice::Builtin(name) => builtin(&name.value)?,
-        ExecutorChoice::Command { argv, timeout } => {
-            Box::new(external::CommandExecutor::new(external::CommandConfig {
-                program: argv.iter().map(|word| renamed(word).unwrap_or_else(|| word.clone())).collect(),
-                working_dir: directory.filter(|path| !path.as_os_str().is_empty()).map(Path::to_path_buf),
-                timeout: *timeout,
-                style,
-            })?)
-        }
-        ExecutorChoice::Url { url, token_env, timeout } => {
-            Box::new(external::HttpExecutor::new(external::HttpConfig {
-                url: url.clone(),
-                timeout: *timeout,
-                style,
-                token_variable: token_env.clone(),
-            })?)
-        }
+        ExecutorChoice::Command { argv, timeout, processes } => command(CommandConfig {
+            program: argv.clone(),
+            working_dir: None,
+            timeout: *timeout,
+            processes: *processes,
+            style,
+        })?,
+        ExecutorChoice::Url { url, token_env, timeout } => Box::new(HttpExecutor::new(HttpConfig {
+            url: url.clone(),
+            timeout: *timeout,
+            style,
+            token_variable: token_env.clone(),
+        })?),
     }))
 }
 

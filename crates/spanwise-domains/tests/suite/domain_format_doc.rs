@@ -17,6 +17,7 @@
 use serde_json::Value;
 use spanwise_core::Utterance;
 use spanwise_domains::exec::external::{CommandConfig, CommandExecutor, MAX_MESSAGE_BYTES, MAX_TIMEOUT};
+use spanwise_domains::exec::files::MAX_FILE_BYTES;
 use spanwise_domains::exec::{BUILTINS, Denotation, ExecError, Executor};
 use spanwise_domains::load::load;
 use spanwise_domains::text::MAX_BYTES;
@@ -262,7 +263,7 @@ fn meanings(domain: &Domain, terms: &mut Terms, term: TermId) -> Vec<Meaning> {
 fn command(program: &[&str]) -> CommandExecutor {
     let program = program.iter().map(|&word| word.to_owned()).collect();
     let (timeout, style) = (Duration::from_secs(60), Style::default());
-    CommandExecutor::new(CommandConfig { program, working_dir: None, timeout, style }).unwrap()
+    CommandExecutor::new(CommandConfig { program, working_dir: None, timeout, processes: 1, style }).unwrap()
 }
 
 fn ask(executor: &dyn Executor, program: &str, context: &Value) -> Result<Denotation, ExecError> {
@@ -407,6 +408,9 @@ const LIMITS: &[(&str, Allowed)] = &[
         loads(&format!("executor = {{ command = ['x'], timeout_seconds = {n} }}"))
     }),
     ("`timeout_seconds` when absent", |n| n as u64 <= timeout("").as_secs()),
+    ("`processes`", |n| loads(&format!("executor = {{ command = ['x'], processes = {n} }}"))),
+    ("`processes` when absent", |n| n <= processes()),
+    ("MiB in the files that a command names", |n| (n as u64) << 20 <= MAX_FILE_BYTES),
     ("MiB in a request to an executor, and in its reply", |n| n << 20 <= MAX_MESSAGE_BYTES),
     ("levels of nesting in a context", |n| {
         let context = (0..n).fold(Value::Null, |inner, _| Value::Array(vec![inner]));
@@ -439,6 +443,14 @@ fn timeout(more: &str) -> Duration {
     let source = format!("{MINIMAL}[executor]\ncommand = ['x']\n{more}");
     match Domain::load(&source, FILE, None, &NoTables).unwrap().executor() {
         ExecutorChoice::Command { timeout, .. } => *timeout,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn processes() -> usize {
+    let source = format!("{MINIMAL}executor.command = ['x']");
+    match Domain::load(&source, FILE, None, &NoTables).unwrap().executor() {
+        ExecutorChoice::Command { processes, .. } => *processes,
         other => panic!("{other:?}"),
     }
 }

@@ -67,8 +67,14 @@ fn fails(result: Result<Denotation, ExecError>, part: &str) -> String {
 
 fn command(program: &[&str], timeout: Duration) -> CommandExecutor {
     let program = program.iter().map(|&part| part.to_owned()).collect();
-    CommandExecutor::new(CommandConfig { program, working_dir: None, timeout, style: Style::default() })
-        .unwrap()
+    CommandExecutor::new(CommandConfig {
+        program,
+        working_dir: None,
+        timeout,
+        processes: 4,
+        style: Style::default(),
+    })
+    .unwrap()
 }
 
 /// A child that runs [`SCRIPT`]; `None`, with a message, where there is no Python.
@@ -84,6 +90,7 @@ fn python() -> Option<(CommandExecutor, tempfile::TempDir)> {
         program: ["python3", "-I", "-S", "executor.py"].map(str::to_owned).into(),
         working_dir: Some(dir.path().to_owned()),
         timeout: LONG,
+        processes: 4,
         style: Style::default(),
     });
     Some((executor.unwrap(), dir))
@@ -118,7 +125,7 @@ fn one_child_answers_a_thousand_requests() {
 }
 
 #[test]
-fn threads_share_one_child() {
+fn threads_share_a_few_children() {
     let Some((executor, _dir)) = python() else { return };
     thread::scope(|scope| {
         for worker in 0..4 {
@@ -131,6 +138,95 @@ fn threads_share_one_child() {
             });
         }
     });
+}
+
+#[test]
+fn a_slow_request_does_not_hold_up_the_next() {
+    let dir = tempfile::tempdir().unwrap();
+    let script = format!(
+        r#"cd {}; while read -r line; do
+            case "$line" in *slow*) echo $$ > part; mv part slow; while [ ! -e end ]; do sleep 0.02; done ;; esac
+            echo "{{\"denotation\": $$}}"
+        done"#,
+        dir.path().display()
+    );
+    let executor = command(&["sh", "-c", &script], LONG);
+    thread::scope(|scope| {
+        let asked = scope.spawn(|| ask(&executor, "slow()", None));
+        while !dir.path().join("slow").exists() {
+            thread::sleep(Duration::from_millis(5));
+        }
+        // The slow request has a child to itself; whoever comes meanwhile is answered by others.
+        let slow = std::fs::read_to_string(dir.path().join("slow")).unwrap().trim().to_owned();
+        assert_ne!(pid(&executor).to_string(), slow);
+        std::fs::write(dir.path().join("end"), "").unwrap();
+        assert_eq!(asked.join().unwrap().unwrap().text, slow);
+        // One after another they all reach the child that was there first.
+        assert_eq!([pid(&executor), pid(&executor)].map(|pid| pid.to_string()), [slow.clone(), slow]);
+    });
+}
+
+#[test]
+fn requests_beyond_the_pool_wait_for_a_child_and_at_most_for_their_time() {
+    let program = ["sh", "-c", SHELL].map(str::to_owned).into();
+    let timeout = Duration::from_millis(700);
+    let config = CommandConfig { program, working_dir: None, timeout, processes: 1, style: Style::default() };
+    let executor = CommandExecutor::new(config).unwrap();
+    let first = pid(&executor);
+    thread::scope(|scope| {
+        // The second waits for the only child while the first takes all of its time; then a new one serves it.
+        let slow = scope.spawn(|| ask(&executor, "nap()", None));
+        thread::sleep(Duration::from_millis(300));
+        assert_ne!(pid(&executor), first);
+        fails(slow.join().unwrap(), "gave no answer within 700ms");
+    });
+    let requests: Vec<_> = thread::scope(|scope| {
+        let asked: Vec<_> = (0..4).map(|_| scope.spawn(|| ask(&executor, "nap()", None))).collect();
+        asked.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    let message = "is busy: none of its 1 processes became free within 700ms";
+    let n_busy = requests
+        .into_iter()
+        .filter(|one| one.as_ref().is_err_and(|error| error.to_string().contains(message)));
+    assert!(n_busy.count() >= 1);
+}
+
+#[test]
+fn a_child_that_was_killed_is_started_again_and_asked_once_more() {
+    let dir = tempfile::tempdir().unwrap();
+    let mark = dir.path().join("killed");
+    // Kills itself at the first request that says so, then answers: what happens when memory runs out.
+    let script = format!(
+        r#"while read -r line; do
+            case "$line" in
+                *always*) kill -9 $$ ;;
+                *shell*) [ -e {0}-shell ] || {{ : > {0}-shell; exit 137; }} ;;
+                *once*) [ -e {0} ] || {{ : > {0}; kill -9 $$; }} ;;
+            esac
+            echo "{{\"denotation\": $$}}"
+        done"#,
+        mark.display()
+    );
+    let executor = command(&["sh", "-c", &script], LONG);
+    let first = pid(&executor);
+    let second: u64 = ask(&executor, "once()", None).unwrap().text.parse().unwrap();
+    assert_ne!(second, first);
+    assert!(!exists(first), "the child that was killed must be reaped");
+    assert_ne!(ask(&executor, "shell()", None).unwrap().text, second.to_string());
+    fails(ask(&executor, "always()", None), "ended (signal: 9 (SIGKILL)) without an answer");
+    pid(&executor);
+}
+
+#[test]
+fn a_child_that_was_killed_while_it_waited_is_replaced_in_silence() {
+    let executor = command(&["sh", "-c", SHELL], LONG);
+    for signal in ["KILL", "TERM"] {
+        let before = pid(&executor);
+        let kill = Command::new("sh").arg("-c").arg(format!("kill -s {signal} {before}")).status().unwrap();
+        assert!(kill.success());
+        assert_ne!(pid(&executor), before);
+        assert!(!exists(before), "it must be reaped");
+    }
 }
 
 #[test]
@@ -174,6 +270,7 @@ fn the_style_and_the_context_arrive() {
         program: program.map(str::to_owned).into(),
         working_dir: None,
         timeout: LONG,
+        processes: 4,
         style: Style { spaced: true, comma: " , ".to_owned() },
     });
     let executor = executor.unwrap();
@@ -315,6 +412,7 @@ fn a_program_that_cannot_start_is_explained() {
         program: vec!["sh".to_owned()],
         working_dir: Some(dir.path().join("nowhere")),
         timeout: LONG,
+        processes: 4,
         style: Style::default(),
     };
     fails(ask(&CommandExecutor::new(config.clone()).unwrap(), "f()", None), "nowhere` does not exist");

@@ -7,6 +7,7 @@ mod composition;
 mod data_sets;
 mod domain_format_doc;
 mod domain_mutations;
+mod executor_files;
 mod external_executor;
 #[cfg(feature = "geo")]
 mod geo_executor;

@@ -88,6 +88,8 @@ pub enum ExecutorChoice {
         argv: Vec<String>,
         /// Longest wait for one answer.
         timeout: Duration,
+        /// Most processes at a time.
+        processes: usize,
     },
     /// By an HTTP service.
     Url {

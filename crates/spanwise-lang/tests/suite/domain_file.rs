@@ -227,7 +227,7 @@ fn constants_states_and_the_rest_are_compiled_as_declared() {
     assert_eq!(domain.constants().iter().filter(|c| c.kind != Kind::Predicate).count(), 5);
     assert_eq!(domain.unreachable_constants().count(), 0);
     assert_eq!(domain.type_systems(), ["coarse"]);
-    assert!(matches!(domain.executor(), spanwise_lang::domain::ExecutorChoice::Command { argv, timeout }
+    assert!(matches!(domain.executor(), spanwise_lang::domain::ExecutorChoice::Command { argv, timeout, .. }
         if argv.len() == 2 && timeout.as_millis() == 2500));
 }
 

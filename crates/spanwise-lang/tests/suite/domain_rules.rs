@@ -320,6 +320,13 @@ fn keys_of_the_executor_that_do_not_go_together_are_refused() {
         &executor("builtin = \"geo\"\ntimeout_seconds = 3"),
         ["`timeout_seconds` goes with `command` and `url` only", "d.toml:8:1"],
     );
+    let processes = "`processes` goes with `command` only";
+    refused(&executor("builtin = \"geo\"\nprocesses = 3"), [processes, "d.toml:8:1"]);
+    refused(&executor("url = \"http://localhost/\"\nprocesses = 3"), [processes]);
+    for wrong in ["0", "65", "-1", "1.5", "\"3\""] {
+        let wrong = executor(&format!("command = \"x\"\nprocesses = {wrong}"));
+        refused(&wrong, ["`processes` must be a number of processes from 1 to 64"]);
+    }
     let domain = fine(&executor(&format!("url = \"http://localhost/\"\n{token}\ntimeout_seconds = 3")));
     let range = domain.executor_range();
     assert_eq!(&domain.source()[range], "http://localhost/");

@@ -73,7 +73,7 @@ impl FileEntry {
     }
 }
 
-pub(super) fn file_error(path: &Path, error: &io::Error) -> ModelError {
+pub(crate) fn file_error(path: &Path, error: &io::Error) -> ModelError {
     ModelError::File { path: path.display().to_string(), reason: error.to_string(), kind: error.kind() }
 }
 

@@ -52,7 +52,9 @@ fn counting(n_good: usize) -> (Parser, Arc<AtomicUsize>) {
 #[test]
 fn a_reading_has_program_tree_answer_alternatives_and_tokens() {
     let (parser, n_evaluated) = counting(9);
-    let reading = parser.read(&Question { alternatives: 2, chart: true, ..Question::new(TEXT) });
+    let question =
+        Question { alternatives: 2, execute_alternatives: true, chart: true, ..Question::new(TEXT) };
+    let reading = parser.read(&question);
     assert_eq!(reading.utterance, TEXT);
     let (program, tree) = (reading.program.as_ref().unwrap(), reading.tree.as_ref().unwrap());
     let root = tree.root().unwrap();
@@ -103,6 +105,23 @@ fn a_withheld_answer_is_a_guess_with_a_reason_and_is_not_evaluated() {
     let reason = withheld.reason.unwrap();
     assert!(reason.starts_with("unsure: probability ") && reason.ends_with("is below 1.1"), "{reason}");
     assert!(withheld.chart.is_some());
+}
+
+#[test]
+fn only_programs_whose_value_is_wanted_are_evaluated() {
+    let (parser, n_evaluated) = counting(9);
+    for (execute, execute_alternatives, expected) in
+        [(true, false, 1), (true, true, 3), (false, false, 0), (false, true, 0)]
+    {
+        let question = Question { alternatives: 2, execute, execute_alternatives, ..Question::new(TEXT) };
+        let reading = parser.read(&question);
+        assert_eq!(n_evaluated.swap(0, Ordering::SeqCst), expected);
+        assert_eq!(reading.answer.is_some(), execute);
+        assert_eq!((reading.program.is_some(), reading.alternatives.len()), (true, 2));
+        let n_answers = reading.alternatives.iter().filter(|other| other.answer.is_some()).count();
+        assert_eq!(n_answers, expected.saturating_sub(1));
+        assert!(reading.error.is_none() && reading.note.is_none());
+    }
 }
 
 #[test]

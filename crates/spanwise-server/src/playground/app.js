@@ -122,7 +122,7 @@ async function submit() {
   }
   $("result").classList.add("stale");
   try {
-    const body = { utterance, model: state.model?.name, k: OTHERS, chart: true };
+    const body = { utterance, model: state.model?.name, k: OTHERS, chart: true, execute_alternatives: true };
     if (state.model?.executor === "clevr" && state.scene) body.context = state.scene;
     const reply = await call("/v1/parse", body);
     // A later request may have been answered already.

@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde_json::json;
 use spanwise_core::Utterance;
 use spanwise_domains::data;
-use spanwise_model::{Details, Parser};
+use spanwise_model::{Details, ExecutorPolicy, Parser};
 use std::hint::black_box;
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -52,7 +52,7 @@ const OWN: &[(&str, &str)] = &[
 const WARM_UP: usize = 5;
 
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let parser = parser(&args.model)?;
+    let parser = parser(&args.model, ExecutorPolicy::Off)?;
     let utterances = utterances(args, &parser)?;
     let n_runs = args.runs as usize;
     let mut times = Times::default();

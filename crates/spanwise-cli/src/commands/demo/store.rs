@@ -12,7 +12,7 @@ use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use spanwise_domains::data::write_atomic;
-use spanwise_model::{DirectoryLock, FORMAT_VERSION, Parser};
+use spanwise_model::{DirectoryLock, ExecutorPolicy, FORMAT_VERSION, Parser};
 use spanwise_train::{Config, TrainError, train};
 use std::fs;
 use std::ops::ControlFlow;
@@ -69,7 +69,7 @@ impl Home {
         } else if let Some(mark) = mark {
             let seconds = mark.get("seconds").and_then(Value::as_f64);
             if let Some(seconds) = seconds.filter(|_| self.directory.join("model.json").exists()) {
-                let parser = parser(&self.directory)
+                let parser = parser(&self.directory, ExecutorPolicy::Off)
                     .context("the demo's model is damaged; --fresh trains it again")?;
                 return Ok(Trained { parser, reused: true, seconds });
             }

@@ -1,16 +1,17 @@
 //! Model directories as engines of the HTTP server.
 
+use crate::commands::check_types;
 use serde_json::{Value, json};
 use spanwise_core::Utterance;
 use spanwise_lang::domain::ExecutorChoice;
-use spanwise_model::{Budget, Parser, Question};
+use spanwise_model::{Budget, ExecutorPolicy, Model, Parser, Question};
 use spanwise_nn::files::read_regular;
 use spanwise_reading::Reading;
 use spanwise_server::{Ask, Engine, Executed, ModelInfo, Refusal, Source, Stamp};
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// Most examples that a model shows, and most characters of each.
@@ -20,24 +21,46 @@ const MAX_EXAMPLE: usize = 200;
 const MAX_EXAMPLES_FILE: u64 = 1 << 20;
 
 /// A model directory.
-pub(super) struct ModelSource(pub(super) PathBuf);
+pub(super) struct ModelSource {
+    directory: PathBuf,
+    policy: ExecutorPolicy,
+    /// The hash of the executor that the call of the server allows: that of the model as it was first loaded.
+    allowed: Mutex<Option<String>>,
+}
+
+impl ModelSource {
+    pub(super) fn new(directory: PathBuf, policy: ExecutorPolicy) -> Self {
+        Self { directory, policy, allowed: Mutex::default() }
+    }
+
+    /// What the executor of a model that is loaded now may do. `--allow-executor` is about what the model was at the start:
+    /// an executor that came later must have been allowed by `spanwise allow`.
+    fn policy(&self, model: &Model) -> ExecutorPolicy {
+        let Ok(Some(executor)) = model.external_executor() else { return self.policy };
+        let mut allowed = self.allowed.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_same = *allowed.get_or_insert_with(|| executor.sha256.clone()) == executor.sha256;
+        if is_same { self.policy } else { ExecutorPolicy::Remembered }
+    }
+}
 
 impl Source for ModelSource {
     fn load(&self) -> Result<Arc<dyn Engine>, String> {
-        let parser = Parser::load(&self.0).map_err(|error| error.to_string())?;
+        let model = Model::load(&self.directory).map_err(|error| error.to_string())?;
+        let policy = self.policy(&model);
+        let parser = Parser::with_policy(model, policy).map_err(|error| error.to_string())?;
         let notes = &parser.model().training;
-        let (training, examples) = (training(notes), examples(&self.0, &notes["examples"]));
+        let (training, examples) = (training(notes), examples(&self.directory, &notes["examples"]));
         Ok(Arc::new(ModelEngine { parser, training, examples }))
     }
 
     /// `model.json` is written last: a new model is complete only when it changes. After a load that failed, a change of
     /// any file counts, since each may be the damaged one.
     fn stamp(&self, broken: bool) -> Option<Stamp> {
-        let manifest = self.0.join("model.json");
+        let manifest = self.directory.join("model.json");
         fs::metadata(&manifest).ok()?;
         let mut files = vec![manifest];
         if broken {
-            files.extend(fs::read_dir(&self.0).ok()?.flatten().map(|entry| entry.path()));
+            files.extend(fs::read_dir(&self.directory).ok()?.flatten().map(|entry| entry.path()));
             files.sort();
         }
         let mut stamp = DefaultHasher::new();
@@ -84,6 +107,7 @@ impl Engine for ModelEngine {
         let executor = match model.domain.executor() {
             ExecutorChoice::None => None,
             ExecutorChoice::Builtin(name) => Some(name.value.clone()),
+            _ if self.parser.executor_refusal().is_some() => Some("not allowed".to_owned()),
             ExecutorChoice::Command { .. } => Some("command".to_owned()),
             ExecutorChoice::Url { .. } => Some("url".to_owned()),
         };
@@ -101,7 +125,8 @@ impl Engine for ModelEngine {
     }
 
     fn warnings(&self) -> Vec<String> {
-        self.parser.model().warnings().to_vec()
+        let refusal = self.parser.executor_refusal().map(|reason| format!("it gives no answers: {reason}"));
+        self.parser.model().warnings().iter().cloned().chain(refusal).collect()
     }
 
     fn cost(&self, ask: &Ask) -> Duration {
@@ -117,6 +142,7 @@ impl Engine for ModelEngine {
         let mut terms = self.parser.model().domain.new_terms();
         let bad = |problem: spanwise_lang::Diagnostic| Refusal::Bad(problem.one_line(program));
         let term = terms.parse(program).map_err(bad)?;
+        check_types(&self.parser.model().domain, &terms, term).map_err(Refusal::Bad)?;
         let executed = Executed { program: program.to_owned(), ..Executed::default() };
         let one_line = |text: String| text.lines().map(str::trim).collect::<Vec<_>>().join(" ");
         Ok(match self.parser.execute(&terms, term, context).ok_or(Refusal::NoExecutor)? {
@@ -131,7 +157,6 @@ impl Engine for ModelEngine {
     }
 }
 
-/// `execute` and `execute_alternatives` of an [`Ask`] belong here once [`Question`] has such fields.
 fn question(ask: &Ask) -> Question<'_> {
     Question {
         utterance: Utterance::new(ask.utterance.as_str()),
@@ -144,5 +169,7 @@ fn question(ask: &Ask) -> Question<'_> {
             cancelled: Some(Arc::clone(&ask.cancelled)),
             ..Budget::interactive()
         },
+        execute: ask.execute,
+        execute_alternatives: ask.execute_alternatives,
     }
 }

@@ -164,6 +164,7 @@ impl Sandbox {
         let mut command = Command::new("sh");
         let spanwise = env!("CARGO_BIN_EXE_spanwise");
         command.args(["-c", script]).env("SPANWISE", spanwise).current_dir(self.dir.path());
+        command.env("SPANWISE_STATE", self.path(".state"));
         Call { command, input: Vec::new(), stdout: None }
     }
 
@@ -171,6 +172,8 @@ impl Sandbox {
     pub(crate) fn call<const N: usize>(&self, args: [&str; N]) -> Call {
         let mut command = Command::new(env!("CARGO_BIN_EXE_spanwise"));
         command.args(args).current_dir(self.dir.path());
+        // What a test allows must not be remembered for the user.
+        command.env("SPANWISE_STATE", self.path(".state"));
         Call { command, input: Vec::new(), stdout: None }
     }
 

@@ -1,32 +1,19 @@
-//! An executor that is a child process speaking JSON lines on its standard input and output.
+//! An executor that is a pool of child processes speaking JSON lines on their standard input and output.
 //!
-//! One child is started at the first request and kept. Three threads serve it, so that no pipe can block the
-//! caller: one writes requests, one reads replies, one drains standard error. A child that times out, ends or
-//! breaks the protocol is stopped with everything it started, and the next request starts a new one.
+//! A child is started when a request comes and no other child is free, up to a limit; it is kept for later requests. So
+//! one slow request does not hold up the next, and requests that come one after another all reach the same child. A child
+//! that times out, ends or breaks the protocol is stopped with everything it started, and another takes its place. A child
+//! that was killed is replaced at once, and its request is sent once more.
 
-use super::{MAX_MESSAGE_BYTES, MAX_QUOTED_CHARS, MAX_TIMEOUT, Question, Reply, excerpt, quote};
+use super::process::Process;
+use super::{MAX_QUOTED_CHARS, MAX_TIMEOUT, Question, excerpt, quote};
 use crate::exec::{Denotation, ExecError, Executor};
 use serde_json::Value;
 use spanwise_lang::{Style, TermId, Terms};
-use std::collections::BTreeSet;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-
-/// Bytes of standard error kept for messages.
-const STDERR_BYTES: usize = 2 << 10;
-/// How long a child that closed its output may take to end.
-const EXIT_GRACE: Duration = Duration::from_secs(1);
-/// How long to wait for a killed child to be gone.
-const KILL_GRACE: Duration = Duration::from_secs(5);
-/// How long to wait for the rest of standard error once the child is gone.
-const STDERR_GRACE: Duration = Duration::from_millis(200);
-/// Most threads that wait for pipes of former children, held open by processes that these left behind.
-const MAX_LEFT_THREADS: usize = 64;
 
 /// How to run a [`CommandExecutor`].
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,40 +22,85 @@ pub struct CommandConfig {
     pub program: Vec<String>,
     /// Where to start it; the current directory when `None`.
     pub working_dir: Option<PathBuf>,
-    /// Longest time for one request, for the first one with the start of the child. At most
-    /// [`MAX_TIMEOUT`].
+    /// Longest time for one request, with the start of a child where there is one. At most [`MAX_TIMEOUT`]. A request
+    /// waits at most as long for a child that is free.
     pub timeout: Duration,
+    /// Most children at a time; at least one.
+    pub processes: usize,
     /// How programs are written.
     pub style: Style,
 }
 
-/// Evaluates programs in a child process; see the [module](super) for the messages.
+/// Evaluates programs in child processes; see the [module](super) for the messages.
 ///
-/// The child reads one request per line and prints one reply per line, flushed, until its input ends.
-/// Replies may repeat the `id` of the request, and should: a reply with a smaller one is skipped as stale.
-/// Requests of several threads wait for each other. The child is killed when the executor is dropped.
+/// A child reads one request per line and prints one reply per line, flushed, until its input ends. Replies may repeat the
+/// `id` of the request, and should: a reply with a smaller one is skipped as stale. The children are killed when the
+/// executor is dropped.
 #[derive(Debug)]
 pub struct CommandExecutor {
     config: CommandConfig,
-    state: Mutex<State>,
+    pool: Mutex<Pool>,
+    /// Signalled when a seat becomes free.
+    freed: Condvar,
 }
 
 #[derive(Default, Debug)]
-struct State {
-    process: Option<Process>,
+struct Pool {
+    /// Children that wait for a request, in the order in which they were first asked.
+    idle: BTreeMap<u64, Process>,
+    /// Seats that are taken: by children that wait, and by requests.
+    n_seats: usize,
+    last_seat: u64,
     last_id: u64,
     /// Shared with every thread of every child; its reference count is the number of those that still run.
     threads: Arc<()>,
 }
 
 impl CommandExecutor {
-    /// An executor whose child starts at the first request.
+    /// An executor whose children start when they are needed.
     ///
     /// # Errors
     /// When no program is named.
     pub fn new(config: CommandConfig) -> Result<Self, ExecError> {
         check_command(&config.program).map_err(ExecError::External)?;
-        Ok(Self { config, state: Mutex::default() })
+        Ok(Self { config, pool: Mutex::default(), freed: Condvar::new() })
+    }
+
+    fn pool(&self) -> MutexGuard<'_, Pool> {
+        self.pool.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn timeout(&self) -> Duration {
+        self.config.timeout.min(MAX_TIMEOUT)
+    }
+
+    /// A place in the pool for one request: with the child that was first asked of those that are free, or for a new one.
+    fn seat(&self) -> Result<Seat<'_>, ExecError> {
+        let deadline = Instant::now() + self.timeout();
+        let most = self.config.processes.max(1);
+        let mut pool = self.pool();
+        loop {
+            pool.reap();
+            if pool.idle.is_empty() && pool.n_seats < most {
+                pool.n_seats += 1;
+                pool.last_seat += 1;
+                pool.last_id += 1;
+                return Ok(Seat { number: pool.last_seat, id: pool.last_id, process: None, executor: self });
+            }
+            if let Some((number, process)) = pool.idle.pop_first() {
+                pool.last_id += 1;
+                return Ok(Seat { number, id: pool.last_id, process: Some(process), executor: self });
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                let command = excerpt(&self.config.program.join(" "), MAX_QUOTED_CHARS);
+                return Err(ExecError::External(format!(
+                    "external executor `{command}` is busy: none of its {most} processes became free within {:?}",
+                    self.config.timeout
+                )));
+            }
+            pool = self.freed.wait_timeout(pool, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
     }
 }
 
@@ -79,28 +111,71 @@ impl Executor for CommandExecutor {
         program: TermId,
         context: Option<&Value>,
     ) -> Result<Denotation, ExecError> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.last_id += 1;
-        let id = state.last_id;
+        let mut seat = self.seat()?;
         let question = Question { terms, program, context, style: &self.config.style };
-        let request = question.request(Some(id))?;
-        let deadline = Instant::now() + self.config.timeout.min(MAX_TIMEOUT);
-        // During a request the child is not in the state, so that a broken one is never kept.
-        let mut process = match state.process.take() {
-            Some(process) => process,
-            None => Process::start(&self.config, &state.threads).map_err(ExecError::External)?,
-        };
+        let mut request = question.request(Some(seat.id))?;
         let shown = quote(&request);
-        match process.ask(id, request, deadline) {
-            Ok(result) => {
-                state.process = Some(process);
-                result
+        request.push(b'\n');
+        let request = Arc::new(request);
+        let deadline = Instant::now() + self.timeout();
+        let mut is_retry = false;
+        loop {
+            // During a request the child is not in its seat, so that a broken one is never kept.
+            let mut process = match seat.process.take() {
+                Some(process) => process,
+                None => seat.start().map_err(ExecError::External)?,
+            };
+            let failure = match process.ask(seat.id, &request, deadline) {
+                Ok(result) => {
+                    seat.process = Some(process);
+                    return result;
+                }
+                Err(failure) => failure,
+            };
+            let (what, was_killed) = process.end(failure, &self.config);
+            if is_retry || !was_killed || Instant::now() >= deadline {
+                let named = named(&self.config, &shown);
+                return Err(ExecError::External(format!("external executor {named} {what}")));
             }
-            Err(failure) => {
-                let what = process.end(failure, &self.config);
-                Err(ExecError::External(format!("external executor {} {what}", named(&self.config, &shown))))
-            }
+            is_retry = true;
         }
+    }
+}
+
+impl Pool {
+    /// Forgets children that ended while they waited, whatever the reason: no request was lost.
+    fn reap(&mut self) {
+        let before = self.idle.len();
+        self.idle.retain(|_, process| process.is_running());
+        self.n_seats -= before - self.idle.len();
+    }
+}
+
+/// A place in the pool. When it is dropped, its child waits for the next request; without a child the place is free.
+struct Seat<'a> {
+    number: u64,
+    /// Of the request. Larger than that of any request its child has seen.
+    id: u64,
+    process: Option<Process>,
+    executor: &'a CommandExecutor,
+}
+
+impl Seat<'_> {
+    fn start(&self) -> Result<Process, String> {
+        let threads = Arc::clone(&self.executor.pool().threads);
+        Process::start(&self.executor.config, &threads)
+    }
+}
+
+impl Drop for Seat<'_> {
+    fn drop(&mut self) {
+        let mut pool = self.executor.pool();
+        match self.process.take() {
+            Some(process) => drop(pool.idle.insert(self.number, process)),
+            None => pool.n_seats -= 1,
+        }
+        drop(pool);
+        self.executor.freed.notify_one();
     }
 }
 
@@ -115,330 +190,4 @@ pub(in crate::exec) fn check_command(program: &[String]) -> Result<(), String> {
 /// The command and the request it was sent.
 fn named(config: &CommandConfig, request: &str) -> String {
     format!("`{}`, asked `{request}`,", excerpt(&config.program.join(" "), MAX_QUOTED_CHARS))
-}
-
-/// What the reader thread saw.
-#[derive(Debug)]
-enum Event {
-    Line(Vec<u8>),
-    TooLong,
-    /// The end of standard output, with what stood after the last line end.
-    Closed(Vec<u8>),
-}
-
-/// Why a child has to go.
-enum Failure {
-    TimedOut,
-    Closed(Vec<u8>),
-    Protocol(String),
-}
-
-/// A child and its threads.
-#[derive(Debug)]
-struct Process {
-    // Dropped first: once the child is gone its pipes close and the threads end.
-    guard: Guard,
-    requests: SyncSender<Vec<u8>>,
-    events: Receiver<Event>,
-    stderr: Arc<Mutex<Vec<u8>>>,
-    /// Disconnected when standard error has been read to its end.
-    stderr_end: Receiver<()>,
-}
-
-impl Process {
-    fn start(config: &CommandConfig, threads: &Arc<()>) -> Result<Self, String> {
-        if Arc::strong_count(threads) > MAX_LEFT_THREADS {
-            return Err(format!(
-                "cannot start `{}` again: processes left behind by earlier runs still hold its pipes open; \
-                 let them end when standard input ends",
-                config.program[0]
-            ));
-        }
-        let mut command = Command::new(&config.program[0]);
-        command.args(&config.program[1..]);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        if let Some(dir) = &config.working_dir {
-            command.current_dir(dir);
-        }
-        // A group of its own, so that what the child starts can be stopped with it.
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        let mut guard = Guard::spawn(&mut command, config)?;
-        let stdin = guard.child.stdin.take().expect("standard input is piped");
-        let stdout = guard.child.stdout.take().expect("standard output is piped");
-        let stderr_pipe = guard.child.stderr.take().expect("standard error is piped");
-
-        let (requests, to_write) = sync_channel(1);
-        let (found, events) = sync_channel(1);
-        let (stderr_open, stderr_end) = sync_channel(0);
-        let stderr = Arc::new(Mutex::new(Vec::new()));
-        let tail = Arc::clone(&stderr);
-        let spawned = spawn(threads, move || write_requests(stdin, &to_write))
-            .and_then(|()| spawn(threads, move || read_replies(stdout, &found)))
-            .and_then(|()| spawn(threads, move || drain(stderr_pipe, &tail, stderr_open)));
-        spawned.map_err(|error| format!("cannot start a thread for `{}`: {error}", config.program[0]))?;
-        Ok(Self { guard, requests, events, stderr, stderr_end })
-    }
-
-    /// Sends a request and waits for its reply.
-    fn ask(
-        &mut self,
-        id: u64,
-        mut request: Vec<u8>,
-        deadline: Instant,
-    ) -> Result<Result<Denotation, ExecError>, Failure> {
-        // What is here already cannot be the answer.
-        while let Ok(event) = self.events.try_recv() {
-            let reply = event.reply(id, deadline)?;
-            if reply.id.is_none_or(|old| old >= id) {
-                return Err(Failure::Protocol("printed a reply before it was asked".to_owned()));
-            }
-        }
-        request.push(b'\n');
-        match self.requests.try_send(request) {
-            // Without its writer the child has closed its input; it may still have something to say.
-            Ok(()) | Err(TrySendError::Disconnected(_)) => {}
-            Err(TrySendError::Full(_)) => {
-                return Err(Failure::Protocol("printed replies to requests that it has not read".to_owned()));
-            }
-        }
-        loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            let event = self.events.recv_timeout(left).map_err(|error| match error {
-                RecvTimeoutError::Timeout => Failure::TimedOut,
-                RecvTimeoutError::Disconnected => Failure::Closed(Vec::new()),
-            })?;
-            let reply = event.reply(id, deadline)?;
-            if reply.id.is_none_or(|replied| replied == id) {
-                return Ok(reply.result);
-            }
-        }
-    }
-
-    /// Stops the child; returns the reason as a message.
-    fn end(mut self, failure: Failure, config: &CommandConfig) -> String {
-        let mut message = match failure {
-            Failure::TimedOut => format!(
-                "gave no answer within {:?} and was stopped; it must print one line per request and flush it",
-                config.timeout
-            ),
-            Failure::Protocol(what) => format!("{what}, and was stopped"),
-            Failure::Closed(partial) => {
-                let mut message = match self.guard.wait(EXIT_GRACE) {
-                    Some(status) => format!("ended ({status}) without an answer"),
-                    None => "closed its standard output and was stopped".to_owned(),
-                };
-                if !partial.is_empty() {
-                    message.push_str(&format!(" after the unfinished line `{}`", quote(&partial)));
-                }
-                message + "; it must answer until its standard input ends"
-            }
-        };
-        self.guard.stop();
-        // Returns as soon as standard error is closed; nothing is ever sent.
-        let _ = self.stderr_end.recv_timeout(STDERR_GRACE);
-        let tail = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
-        let lines = String::from_utf8_lossy(&tail);
-        if !lines.trim().is_empty() {
-            message.push_str("; its standard error ends with:");
-            for line in lines.trim().lines() {
-                message.push_str("\n  ");
-                message.push_str(&excerpt(line, STDERR_BYTES));
-            }
-        }
-        message
-    }
-}
-
-impl Event {
-    /// The reply in this event, if it is for request `id` or an earlier one and `deadline` has not passed.
-    fn reply(self, id: u64, deadline: Instant) -> Result<Reply, Failure> {
-        // A child that floods its output with stale replies always has one ready.
-        if Instant::now() >= deadline {
-            return Err(Failure::TimedOut);
-        }
-        match self {
-            Self::Line(line) => {
-                let reply = Reply::parse(&line).map_err(|what| {
-                    Failure::Protocol(format!("answered nonsense ({what}; print nothing but replies)"))
-                })?;
-                match reply.id {
-                    Some(later) if later > id => {
-                        let line = quote(&line);
-                        Err(Failure::Protocol(format!(
-                            "answered out of order (expected id {id}, got `{line}`)"
-                        )))
-                    }
-                    _ => Ok(reply),
-                }
-            }
-            Self::TooLong => {
-                Err(Failure::Protocol(format!("printed a reply of more than {} MB", MAX_MESSAGE_BYTES >> 20)))
-            }
-            Self::Closed(partial) => Err(Failure::Closed(partial)),
-        }
-    }
-}
-
-/// Kills and reaps the child when it is dropped.
-#[derive(Debug)]
-struct Guard {
-    child: Child,
-    is_reaped: bool,
-}
-
-impl Guard {
-    fn spawn(command: &mut Command, config: &CommandConfig) -> Result<Self, String> {
-        let mut children = children();
-        if children.is_over {
-            return Err(format!("cannot start `{}`: everything is being stopped", config.program[0]));
-        }
-        let child = command.spawn().map_err(|error| start_error(config, &error))?;
-        children.running.insert(child.id());
-        Ok(Self { child, is_reaped: false })
-    }
-
-    /// Whether the child has ended; then its number may soon belong to another process and is forgotten.
-    fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
-        let mut children = children();
-        let status = self.child.try_wait()?;
-        if status.is_some() {
-            self.is_reaped = true;
-            children.running.remove(&self.child.id());
-        }
-        Ok(status)
-    }
-
-    /// Waits for the child to end, at most for `grace`.
-    fn wait(&mut self, grace: Duration) -> Option<ExitStatus> {
-        let deadline = Instant::now() + grace;
-        let mut pause = Duration::from_micros(200);
-        loop {
-            match self.try_wait() {
-                Ok(None) if Instant::now() < deadline => thread::sleep(pause),
-                Ok(status) => return status,
-                Err(_) => return None,
-            }
-            pause = (pause * 2).min(Duration::from_millis(20));
-        }
-    }
-
-    fn stop(&mut self) {
-        // Once it is reaped, even if it ended long before, its number may belong to another process.
-        if !self.is_reaped {
-            kill_group(self.child.id());
-            // Fails only when the child has ended.
-            let _ = self.child.kill();
-            self.wait(KILL_GRACE);
-        }
-    }
-}
-
-impl Drop for Guard {
-    fn drop(&mut self) {
-        self.stop();
-    }
-}
-
-/// The children of all executors in this process.
-struct Children {
-    /// The numbers of those that are not reaped.
-    running: BTreeSet<u32>,
-    /// Whether no more may be started.
-    is_over: bool,
-}
-
-fn children() -> MutexGuard<'static, Children> {
-    static CHILDREN: Mutex<Children> = Mutex::new(Children { running: BTreeSet::new(), is_over: false });
-    CHILDREN.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Kills the children of all command executors and everything these started, for good: none starts again. For
-/// a process that is about to end without dropping its executors, at an interrupt.
-pub fn stop_all() {
-    let mut children = children();
-    children.is_over = true;
-    for &child in &children.running {
-        kill_group(child);
-    }
-}
-
-/// Kills the process group `group`. The standard library can make groups but not kill them; the shell can.
-/// Where there is no shell, only the child itself is killed.
-fn kill_group(group: u32) {
-    if cfg!(unix) {
-        let mut kill = Command::new("sh");
-        kill.arg("-c").arg(format!("kill -s KILL -- -{group}"));
-        let _ = kill.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
-    }
-}
-
-fn start_error(config: &CommandConfig, error: &io::Error) -> String {
-    let program = excerpt(&config.program[0], MAX_QUOTED_CHARS);
-    let why = match (&config.working_dir, error.kind()) {
-        (Some(dir), _) if !dir.is_dir() => {
-            format!("its working directory `{}` does not exist", dir.display())
-        }
-        (_, io::ErrorKind::NotFound) => {
-            "there is no such program; write its whole path, or a name that the search path finds".to_owned()
-        }
-        (_, io::ErrorKind::PermissionDenied) => "permission denied; make the file executable".to_owned(),
-        _ => error.to_string(),
-    };
-    format!("cannot start external executor `{program}`: {why}")
-}
-
-fn spawn(threads: &Arc<()>, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    let alive = Arc::clone(threads);
-    let work = move || {
-        work();
-        drop(alive);
-    };
-    thread::Builder::new().name("external-executor".to_owned()).spawn(work).map(drop)
-}
-
-fn write_requests(mut stdin: ChildStdin, requests: &Receiver<Vec<u8>>) {
-    // A child that closes its input is noticed by its silence.
-    while let Ok(request) = requests.recv() {
-        if stdin.write_all(&request).is_err() {
-            return;
-        }
-    }
-}
-
-fn read_replies(stdout: ChildStdout, events: &SyncSender<Event>) {
-    let mut stdout = BufReader::new(stdout);
-    loop {
-        let mut line = Vec::new();
-        // One byte more than allowed, for the line end.
-        let read = (&mut stdout).take(MAX_MESSAGE_BYTES as u64 + 1).read_until(b'\n', &mut line);
-        let event = match read {
-            Ok(_) if line.ends_with(b"\n") => Event::Line(line),
-            Ok(_) if line.len() > MAX_MESSAGE_BYTES => Event::TooLong,
-            Ok(_) | Err(_) => Event::Closed(line),
-        };
-        let is_last = !matches!(event, Event::Line(_));
-        if events.send(event).is_err() || is_last {
-            return;
-        }
-    }
-}
-
-/// Reads standard error to its end and keeps the last [`STDERR_BYTES`]; `open` is dropped at the end.
-fn drain(mut stderr: ChildStderr, tail: &Mutex<Vec<u8>>, open: SyncSender<()>) {
-    let mut chunk = [0; 4 << 10];
-    loop {
-        match stderr.read(&mut chunk) {
-            Ok(0) => break,
-            Ok(n_read) => {
-                let mut tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
-                tail.extend_from_slice(&chunk[..n_read]);
-                let excess = tail.len().saturating_sub(STDERR_BYTES);
-                tail.drain(..excess);
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(_) => break,
-        }
-    }
-    drop(open);
 }

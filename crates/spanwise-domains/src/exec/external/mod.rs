@@ -1,4 +1,4 @@
-//! Executors outside this process: a child that is kept alive, or a server.
+//! Executors outside this process: children that are kept alive, or a server.
 //!
 //! A program is sent as one JSON request; one JSON reply is read as a [`Denotation`]:
 //!
@@ -17,11 +17,15 @@
 
 mod command;
 mod http;
+mod private;
+mod process;
 
 pub(super) use command::check_command;
-pub use command::{CommandConfig, CommandExecutor, stop_all};
+pub use command::{CommandConfig, CommandExecutor};
 pub(super) use http::check_url;
 pub use http::{HttpConfig, HttpExecutor};
+pub use private::PrivateExecutor;
+pub use process::stop_all;
 
 use super::{Denotation, ExecError};
 use serde_json::Value;
@@ -39,7 +43,7 @@ pub const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 const MAX_CONTEXT_LEVELS: usize = 128;
 
 /// Most characters of a request or a reply that are quoted in a message.
-const MAX_QUOTED_CHARS: usize = 200;
+pub(super) const MAX_QUOTED_CHARS: usize = 200;
 
 /// Most characters of the executor's own explanation that are passed on.
 const MAX_REASON_CHARS: usize = 2_000;
@@ -188,7 +192,7 @@ fn quote(bytes: &[u8]) -> String {
 }
 
 /// At most `most` characters of a text on one line, control characters made visible.
-fn excerpt(text: &str, most: usize) -> String {
+pub(super) fn excerpt(text: &str, most: usize) -> String {
     let text = text.trim();
     let mut shown = String::new();
     for ch in text.chars().take(most) {

@@ -255,8 +255,10 @@ impl FileReader<'_> {
     fn executor(&mut self, top: &dyn TableLike) -> (ExecutorChoice, Range<usize>) {
         let range = self.key_range(top, "executor");
         let Some(table) = self.table(top, "executor") else { return (ExecutorChoice::None, range) };
-        self.only(table, &["builtin", "command", "url", "token_env", "timeout_seconds"], "[executor]");
+        let keys = ["builtin", "command", "url", "token_env", "timeout_seconds", "processes"];
+        self.only(table, &keys, "[executor]");
         let timeout = self.timeout(table);
+        let processes = self.processes(table);
         let builtin = self.text(table, "builtin");
         let command = self.texts(table, "command");
         let url = self.text(table, "url");
@@ -265,15 +267,17 @@ impl FileReader<'_> {
             (Some(name), None, None) => {
                 self.useless(table, "token_env", "`url`");
                 self.useless(table, "timeout_seconds", "`command` and `url`");
+                self.useless(table, "processes", "`command`");
                 let range = name.range.clone();
                 (ExecutorChoice::Builtin(name), range)
             }
             (None, Some(range), None) => {
                 self.useless(table, "token_env", "`url`");
                 let argv = command.into_iter().map(|word| word.value).collect();
-                (ExecutorChoice::Command { argv, timeout }, range)
+                (ExecutorChoice::Command { argv, timeout, processes }, range)
             }
             (None, None, Some(url)) => {
+                self.useless(table, "processes", "`command`");
                 (ExecutorChoice::Url { url: url.value, token_env, timeout }, url.range)
             }
             _ => {
@@ -300,6 +304,18 @@ impl FileReader<'_> {
             Some(seconds) => Duration::from_secs_f64(seconds),
             None => {
                 self.wrong(item, "timeout_seconds", "a number of seconds between 0 and 86400");
+                fallback
+            }
+        }
+    }
+
+    fn processes(&mut self, table: &dyn TableLike) -> usize {
+        let fallback = 4;
+        let Some(item) = table.get("processes") else { return fallback };
+        match item.as_integer().and_then(|n| usize::try_from(n).ok()).filter(|n| (1..=64).contains(n)) {
+            Some(n) => n,
+            None => {
+                self.wrong(item, "processes", "a number of processes from 1 to 64");
                 fallback
             }
         }
