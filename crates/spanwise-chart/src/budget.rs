@@ -9,8 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Steps between two looks at the clock.
+/// Steps between two looks at the clock, and cells: to ask for the processor time takes about as long as a small cell.
 const STEPS_PER_LOOK: u64 = 4_096;
+const CELLS_PER_LOOK: u64 = 32;
 
 /// Most time for the charts of a question that somebody waits for.
 const MAX_WAIT: Duration = Duration::from_millis(1_500);
@@ -110,7 +111,12 @@ impl Meter {
     /// Starts to count, and the time.
     #[must_use]
     pub fn new(budget: &Budget) -> Self {
-        Self { budget: budget.clone(), started: thread_time(), spent: Cell::new(0), steps: Cell::new(0) }
+        Self {
+            budget: budget.clone(),
+            started: budget.time.map_or(Duration::ZERO, |_| thread_time()),
+            spent: Cell::new(0),
+            steps: Cell::new(0),
+        }
     }
 
     /// A meter that allows everything.
@@ -147,6 +153,17 @@ impl Meter {
         }
         self.steps.set(0);
         self.spend(n as u64 * work)
+    }
+
+    /// Called once per cell of a chart; looks at the clock only now and then.
+    pub(crate) fn cell(&self) -> Result<(), Exhausted> {
+        let steps = self.steps.get() + STEPS_PER_LOOK / CELLS_PER_LOOK;
+        if steps < STEPS_PER_LOOK {
+            self.steps.set(steps);
+            return Ok(());
+        }
+        self.steps.set(0);
+        self.look()
     }
 
     /// Fails when the time is over or the work is of no use any more.

@@ -188,7 +188,7 @@ impl<'a> Outside<'a> {
         let n = input.lattice.n_positions();
         for length in (1..=n).rev() {
             for p in 0..=n - length {
-                meter.look()?;
+                meter.cell()?;
                 pass.cell(&mut slopes, p, p + length);
             }
         }

@@ -45,7 +45,7 @@ thread_local! {
 
 /// Most arrays that a thread keeps, and most values in one of them.
 const MAX_SPARES: usize = 2;
-const MAX_SPARE_VALUES: usize = 2 << 20;
+const MAX_SPARE_VALUES: usize = 4 << 20;
 
 /// An array of at least `n` values, whatever they are.
 pub(crate) fn take_array<S: Semiring>(n: usize) -> Vec<S::Value> {

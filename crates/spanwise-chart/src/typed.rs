@@ -134,7 +134,7 @@ impl<S: Semiring> TypedChart<S> {
         };
         for length in 1..=n {
             for p in 0..=n - length {
-                meter.look()?;
+                meter.cell()?;
                 chart.cell(input, rules, p, p + length);
             }
         }
