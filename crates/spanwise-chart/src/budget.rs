@@ -14,7 +14,7 @@ const STEPS_PER_LOOK: u64 = 4_096;
 const CELLS_PER_LOOK: u64 = 32;
 
 /// Most time for the charts of a question that somebody waits for.
-const MAX_WAIT: Duration = Duration::from_millis(1_500);
+const MAX_WAIT: Duration = Duration::from_millis(1_700);
 
 /// What the charts of one utterance may cost.
 ///

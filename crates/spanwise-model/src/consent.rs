@@ -165,7 +165,7 @@ impl Model {
                 let why = is_allowed.err().map(|error| format!(" ({error})")).unwrap_or_default();
                 return Ok(Opened::Refused(format!(
                     "the model's executor is not allowed: it would {executor}; allow it with --allow-executor, \
-                     or for good with `spanwise allow`{why}"
+                     or for good with `spanwise allow MODEL` (a server that runs then needs SIGHUP){why}"
                 )));
             }
         }

@@ -103,7 +103,7 @@ impl Manifest {
         let version = self.version;
         vec![format!(
             "{path} has format version {version}, without a digest: damage to {unverified} cannot be detected; \
-             `spanwise calibrate` writes the model in the current format"
+             training again, or `spanwise calibrate MODEL dev.jsonl`, writes the current format"
         )]
     }
 }

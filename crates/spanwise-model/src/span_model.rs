@@ -417,8 +417,8 @@ pub(crate) fn exhausted(prepared: &Prepared, limit: Exhausted) -> String {
     match limit {
         Exhausted::Deadline | Exhausted::Cancelled => format!("the work was given up: it reached {limit}"),
         Exhausted::Work | Exhausted::Memory | Exhausted::Time => format!(
-            "the utterance is too long and too ambiguous: {words} words have {readings} readings, and to combine \
-             them reached {limit}; ask a shorter question"
+            "the utterance is too long and too ambiguous: {words} words have {readings} readings, and combining \
+             them exceeds {limit}; ask a shorter question"
         ),
     }
 }
@@ -498,7 +498,7 @@ fn prepare_checked<F: SpanFamily>(family: &F, request: &Request) -> Result<F::In
         return Err("the utterance has no words".to_owned());
     }
     let too_long = |limit: Exhausted| {
-        format!("the utterance is too long: to score {} words reached {limit}", utterance.len())
+        format!("the utterance is too long: scoring {} words exceeds {limit}", utterance.len())
     };
     let meter = Meter::new(budget);
     meter.look().map_err(|limit| format!("the work was given up: it reached {limit}"))?;

@@ -77,7 +77,10 @@ pub enum TrainError {
     #[error("{0}")]
     Checkpoint(String),
     /// The checkpoint belongs to another run.
-    #[error("--resume: the run was begun with other {what}; start a new run in another directory")]
+    #[error(
+        "--resume: this run differs from the one that was begun ({what}); repeat the call that began it, with its --set options, \
+         or start a new run in another directory"
+    )]
     Changed {
         /// Which of settings, domain, data and encoder are not the same.
         what: String,

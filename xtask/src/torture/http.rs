@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 
 /// How long a server may take to start, and to answer a plain question.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+/// How long a request may take, as the server is told: a long batch of costly questions ends with 503.
+const TIMEOUT: Duration = Duration::from_secs(10);
 /// How long work in flight may take on shutdown, as the server is told, and how much longer its end may take.
 const DRAIN: Duration = Duration::from_secs(2);
 const END: Duration = Duration::from_secs(10);
@@ -33,7 +35,8 @@ impl Server {
     /// Starts `serve` with the given arguments, and waits until its models are loaded.
     pub(crate) fn start(command: &mut Command) -> io::Result<Self> {
         let drain = DRAIN.as_secs().to_string();
-        command.args(["--addr", "127.0.0.1:0", "--quiet", "--drain", &drain]);
+        let timeout = TIMEOUT.as_secs().to_string();
+        command.args(["--addr", "127.0.0.1:0", "--quiet", "--drain", &drain, "--timeout", &timeout]);
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
         let stderr = child.stderr.take().ok_or_else(|| io::Error::other("no standard error"))?;
         let (found, address) = mpsc::channel();

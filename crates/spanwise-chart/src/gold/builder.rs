@@ -14,9 +14,9 @@ use hashbrown::HashMap;
 use spanwise_core::Idx;
 use spanwise_lang::{Analysis, ConstantId, Domain, FrameId, Node, TypeId};
 
-/// Work for one edge, and for one split of a cell.
-const EDGE_WORK: u64 = 100;
-const SPLIT_WORK: u64 = 50;
+/// Work for one edge, and for one attempt to make one.
+const EDGE_WORK: u64 = 150;
+const TRY_WORK: u64 = 40;
 
 /// Bytes of an item in the table of its cell.
 const ITEM_BYTES: usize = 40;
@@ -135,7 +135,7 @@ impl<'a> Builder<'a> {
                 right: &self.cells[self.lattice.cell(split, q)],
             };
             self.merge(&pair, cell, &mut made);
-            meter.step(1, SPLIT_WORK)?;
+            meter.step(1 + pair.n_tried(), TRY_WORK)?;
         }
         meter.step(made.len(), EDGE_WORK)?;
         // Items that others of the same cell are made from come first.
@@ -481,6 +481,13 @@ struct Pair<'a> {
 }
 
 impl Pair<'_> {
+    /// How many attempts a merge takes.
+    fn n_tried(&self) -> usize {
+        let tried = |cell: &Cell| cell.closed.len() + cell.composite.len() + cell.list.len();
+        let open = |cell: &Cell| if self.width <= MAX_OPEN { cell.open.len() } else { 0 };
+        tried(self.left) + tried(self.right) + open(self.left) + open(self.right)
+    }
+
     /// The cell of the function and that of its argument, which is on `side`.
     fn sides(&self, side: Side) -> (&Cell, &Cell) {
         match side {

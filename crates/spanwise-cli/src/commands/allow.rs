@@ -94,7 +94,7 @@ fn describe(executor: &ExternalExecutor) -> String {
         None => {
             let _ = writeln!(text, "the model would run\n  {}", executor.command());
             if !executor.files.is_empty() {
-                text += "with these files of the model directory\n";
+                text += "with these files, which the model directory holds as executor-HASH-NAME\n";
             }
             for file in &executor.files {
                 let (name, bytes) = (file.word.escape_debug(), file.bytes);

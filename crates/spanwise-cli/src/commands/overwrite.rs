@@ -2,15 +2,10 @@
 
 use crate::output::WrongCall;
 use anyhow::Result;
-use serde_json::Value;
 use spanwise_domains::load::Spec;
-use spanwise_domains::text::{self, Kind};
 use spanwise_lang::Domain;
 use std::fs;
 use std::path::{Path, PathBuf};
-
-/// Most bytes of a `model.json` that is searched for names of files.
-const MAX_MANIFEST: u64 = 1 << 30;
 
 /// Fails if one of `outputs` is one of `inputs`: the same path in any spelling, a symbolic link or a hard link.
 pub(crate) fn refuse<I, O>(outputs: O, inputs: I) -> Result<()>
@@ -28,33 +23,27 @@ where
         if let Some(input) = inputs.iter().find(|input| is_same(output, input.as_ref())) {
             let (output, input) = (output.display().to_string(), input.as_ref().display().to_string());
             let same = if output == input { String::new() } else { format!(", which is {input}") };
-            let message =
-                format!("will not overwrite {output}{same}: this command reads it; write to another file");
+            let message = format!(
+                "will not overwrite {output}{same}: this command reads it, or it belongs to the model; write to another file"
+            );
             return Err(WrongCall(message).into());
         }
     }
     Ok(())
 }
 
-/// The files that make a model: `model.json` and those that it names.
+/// The files of a model's directory: the model, and what belongs to its training.
 pub(crate) fn model_files(directory: &Path) -> Vec<PathBuf> {
-    let manifest = directory.join("model.json");
-    let text = text::read_text(&manifest, Kind::Regular, MAX_MANIFEST).unwrap_or_default();
-    let value: Value = serde_json::from_str(&text).unwrap_or_default();
-    // Before version 3, files had fixed names.
-    let mut files = vec![manifest, directory.join("weights.safetensors"), directory.join("tokenizer.json")];
-    let mut open = vec![&value["files"]];
-    while let Some(value) = open.pop() {
-        match value {
-            Value::Object(object) => {
-                files.extend(object.get("path").and_then(Value::as_str).map(|name| directory.join(name)));
-                open.extend(object.values());
-            }
-            Value::Array(items) => open.extend(items),
-            _ => {}
-        }
-    }
-    files
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let names = entries.filter(|entry| is_of_run(&entry.file_name().to_string_lossy()));
+    names.map(|entry| entry.path()).collect()
+}
+
+/// Whether a file of a model's directory is one that training writes.
+fn is_of_run(name: &str) -> bool {
+    let names = ["model.json", "config.toml", "metrics.jsonl", "curves.svg", "checkpoint.safetensors"];
+    let stems = ["weights", "tokenizer", "executor-"];
+    names.contains(&name) || stems.iter().any(|stem| name.starts_with(stem))
 }
 
 /// The file of a domain and its tables; none for a built-in one.

@@ -55,7 +55,7 @@ fn a_second_training_into_a_directory_is_refused_until_the_first_has_ended_or_wa
     wait(&mut first);
     // Nothing has to be removed after a kill.
     let args = ["train", "run.toml", "--out", "run", "--set", "training.epochs=100001", "--resume"];
-    sandbox.run(args).exits(1).says(["other settings"]);
+    sandbox.run(args).exits(1).says(["(settings)"]);
     assert!(!has_temporary(&sandbox, "run"));
 }
 

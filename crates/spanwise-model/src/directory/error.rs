@@ -19,7 +19,7 @@ pub enum ModelError {
     },
     /// There is no model.
     #[error(
-        "{path} is not a model directory: it has no model.json; train one with `spanwise train .. --out {path}`"
+        "{path} is not a model directory: it has no model.json; train one with `spanwise train CONFIG --out {path}`"
     )]
     Missing {
         /// The directory.
