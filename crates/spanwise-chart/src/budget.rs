@@ -49,7 +49,7 @@ impl Default for Budget {
     /// What an utterance may cost: below two seconds and 300 MB together with everything around the charts. No clock is
     /// read, so results do not depend on the machine.
     fn default() -> Self {
-        Self { work: 1_200_000_000, bytes: 200 << 20, ..Self::UNLIMITED }
+        Self { work: 1_200_000_000, bytes: 160 << 20, ..Self::UNLIMITED }
     }
 }
 

@@ -44,7 +44,14 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = Cli::try_parse().unwrap_or_else(|error| {
+        // The error quotes arguments, which may hold control characters.
+        if std::env::args_os().any(|arg| arg.to_string_lossy().chars().any(char::is_control)) {
+            output::say(error.render().to_string().trim_end());
+            std::process::exit(error.exit_code());
+        }
+        error.exit()
+    });
     signals::survive_size_limit();
     let outcome = match cli.command {
         Command::Demo(args) => commands::demo::run(&args),

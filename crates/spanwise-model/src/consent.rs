@@ -135,7 +135,10 @@ impl Model {
         let files: Vec<NamedFile> = files.collect();
         let hashes: Vec<[&str; 2]> =
             files.iter().map(|file| [file.word.as_str(), file.sha256.as_str()]).collect();
-        let all = json!({ "argv": argv, "files": hashes, "url": url, "token_env": token_env });
+        // The domain decides which programs the executor is given.
+        let domain = format!("{:x}", Sha256::digest(self.domain.source()));
+        let all =
+            json!({ "argv": argv, "files": hashes, "url": url, "token_env": token_env, "domain": domain });
         let sha256 = format!("{:x}", Sha256::digest(all.to_string()));
         Ok(Some(ExternalExecutor { argv, files, url, token_env, sha256 }))
     }
@@ -230,8 +233,10 @@ impl AllowedExecutors {
     #[must_use]
     pub fn of_user() -> Option<Self> {
         let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        let home = || set("HOME").map(|home| home.join(".local/state")).or_else(|| set("LOCALAPPDATA"));
-        let of_system = || set("XDG_STATE_HOME").or_else(home).map(|state| state.join("spanwise"));
+        // A relative path would mean another directory in each place, perhaps one inside a model.
+        let whole = |name: &str| set(name).filter(|path| path.is_absolute());
+        let home = || whole("HOME").map(|home| home.join(".local/state")).or_else(|| whole("LOCALAPPDATA"));
+        let of_system = || whole("XDG_STATE_HOME").or_else(home).map(|state| state.join("spanwise"));
         set("SPANWISE_STATE").or_else(of_system).map(Self::in_directory)
     }
 

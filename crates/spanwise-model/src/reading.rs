@@ -98,7 +98,10 @@ impl Parser {
     /// some microseconds a word.
     #[must_use]
     pub fn estimated_time(&self, question: &Question<'_>) -> Duration {
-        Duration::from_nanos(self.model().family.work(&question.request()))
+        let work = self.model().family.work(&question.request());
+        // Every alternative has a chart of its own.
+        let others = (work / 3).saturating_mul(question.alternatives as u64);
+        Duration::from_nanos(work.saturating_add(others))
     }
 
     fn written(&self, question: &Question<'_>, outcome: &Outcome) -> Reading {

@@ -18,6 +18,7 @@ use crate::metrics::Metrics;
 pub(crate) use pace::Pace;
 use serde_json::Value;
 use spanwise_reading::Reading;
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -27,6 +28,8 @@ use turn::{Turn, Turns};
 
 /// The estimated cost of a batch, at most; a job that costs more runs alone.
 const MAX_COST: Duration = Duration::from_millis(100);
+/// Jobs that are estimated at a time: whoever waits meanwhile waits for no more than these.
+const MAX_ESTIMATES: usize = 4;
 /// What the evaluation of a program costs its client.
 const EXECUTION: Duration = Duration::from_millis(10);
 /// One thread is always free for cheap work, also on a machine with one core.
@@ -41,9 +44,14 @@ enum Task {
     Execute,
 }
 
-/// The engine failed. The reason is an event, since clients must not see it.
+/// Why a job that was accepted has no result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Failed;
+pub(crate) enum Failed {
+    /// The engine failed. The reason is an event, since clients must not see it.
+    Engine,
+    /// The queue was full, and a client with a smaller share of it needed the place.
+    Displaced,
+}
 
 /// Why jobs were rejected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,6 +81,7 @@ pub(crate) type Execution = Result<Result<Executed, Refusal>, Failed>;
 /// A job that waits.
 struct Waiting {
     job: Job,
+    client: IpAddr,
     turn: Turn,
     /// Its place in the order of arrival.
     at: u64,
@@ -137,14 +146,16 @@ impl Queue {
         if state.waiting.len() + jobs.len() > self.limit {
             state.drop_abandoned();
         }
-        if state.waiting.len() + jobs.len() > self.limit {
+        let client = turn::network(client);
+        let excess = (state.waiting.len() + jobs.len()).saturating_sub(self.limit);
+        if excess > 0 && !state.displace(client, jobs.len(), excess, self.limit) {
             return Err(Rejected::Full);
         }
         let turn = state.turns.join(client, jobs.iter().map(|job| job.rough_cost()).sum());
         for job in jobs {
             state.n_arrived += 1;
             let at = state.n_arrived;
-            state.waiting.push(Waiting { job, turn: turn.clone(), at, estimate: None });
+            state.waiting.push(Waiting { job, client, turn: turn.clone(), at, estimate: None });
         }
         drop(state);
         self.wake.notify_all();
@@ -231,6 +242,29 @@ impl State {
         self.waiting.retain(|it| !it.job.work.is_abandoned());
     }
 
+    /// Makes place in a full queue for `n` jobs of a client that has less than its share: the newest jobs of the client with
+    /// the most are displaced. False when the client has its share.
+    fn displace(&mut self, client: IpAddr, n: usize, excess: usize, limit: usize) -> bool {
+        let mut counts: BTreeMap<IpAddr, usize> = BTreeMap::from([(client, n)]);
+        for it in &self.waiting {
+            *counts.entry(it.client).or_default() += 1;
+        }
+        let share = limit / counts.len();
+        let most = counts.iter().filter(|(other, _)| **other != client).max_by_key(|(_, n)| **n);
+        let Some((&greedy, &held)) = most else { return false };
+        if counts[&client] > share || held < share + excess {
+            return false;
+        }
+        let mut theirs: Vec<usize> =
+            (0..self.waiting.len()).filter(|&at| self.waiting[at].client == greedy).collect();
+        theirs.sort_unstable_by_key(|&at| std::cmp::Reverse(self.waiting[at].at));
+        theirs.truncate(excess);
+        for it in self.remove(theirs) {
+            it.job.work.fail(Failed::Displaced);
+        }
+        true
+    }
+
     fn n_waiting(&self, task: Task) -> usize {
         self.waiting.iter().filter(|it| it.job.work.task() == task).count()
     }
@@ -249,8 +283,8 @@ impl State {
         if !is_slow {
             places.extend(self.nearest(first, size - 1));
         }
-        let long: Vec<usize> =
-            places.iter().copied().filter(|&at| self.waiting[at].cost().is_none()).collect();
+        let unknown = places.iter().copied().filter(|&at| self.waiting[at].cost().is_none());
+        let long: Vec<usize> = unknown.take(MAX_ESTIMATES).collect();
         if !long.is_empty() {
             return Next::Estimate(self.remove(long));
         }
@@ -299,7 +333,7 @@ impl Waiting {
     /// The expected time; `None` while the engine has to be asked for it.
     fn cost(&self) -> Option<Duration> {
         match &self.job.work {
-            Work::Parse { n_words, .. } if *n_words > pace::LONG => self.estimate,
+            Work::Parse { ask, n_words, .. } if !pace::is_plain(ask, *n_words) => self.estimate,
             _ => Some(self.job.rough_cost()),
         }
     }
@@ -333,6 +367,14 @@ impl Work {
         match self {
             Self::Parse { .. } => Task::Parse,
             Self::Execute { .. } => Task::Execute,
+        }
+    }
+
+    /// Replies that there is no result. The client may have left.
+    fn fail(self, why: Failed) {
+        match self {
+            Self::Parse { reply, .. } => drop(reply.send(Err(why))),
+            Self::Execute { reply, .. } => drop(reply.send(Err(why))),
         }
     }
 

@@ -204,3 +204,11 @@ fn control_characters_of_any_input_are_written_out_in_text_and_kept_in_json() {
     let outcome = sandbox.run(["parse", lamps(), &bad, "--json"]).exits(0);
     assert_eq!(outcome.json()["utterance"], bad);
 }
+
+#[test]
+fn errors_about_arguments_write_out_control_characters() {
+    for args in [["data", "\u{1b}[31m"], ["parse", "--\u{1b}[31m"], ["data", "\u{1b}]0;x\u{7}"]] {
+        let outcome = Sandbox::new().run(args).exits(2).says(["error"]);
+        assert!(!outcome.stderr.contains(['\u{1b}', '\u{7}']), "{}", outcome.stderr);
+    }
+}

@@ -179,7 +179,7 @@ fn a_run_is_only_continued_as_it_was_begun() {
     resume().arg("--set=training.batch=4").run().exits(1).says(["--resume", "(settings);"]);
     let train = sandbox.read("train.jsonl");
     sandbox.write("train.jsonl", train.clone() + &example("light the desk", "do(on(lamp('desk')))"));
-    resume().run().exits(1).says(["--resume", "other data;"]);
+    resume().run().exits(1).says(["--resume", "(data);"]);
     sandbox.write("train.jsonl", train);
     let domain = sandbox.read("lamps.toml");
     sandbox.write("lamps.toml", domain.replace("\"turn off\"", "[\"turn off\", \"kill\"]"));

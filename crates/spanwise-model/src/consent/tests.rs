@@ -54,7 +54,9 @@ fn consent_is_bound_to_everything_that_would_run() {
     fs::write(path.join("run.py"), "1").unwrap();
     let command = |argv: &str| external(&format!("command = {argv}"), Some(path)).sha256;
     let first = command("['python3', 'run.py']");
-    assert_eq!(command("['python3', 'run.py']\ntimeout_seconds = 2\nprocesses = 1"), first);
+    assert_eq!(command("['python3', 'run.py']"), first);
+    let other_domain = command("['python3', 'run.py']\n# another file");
+    assert_ne!(other_domain, first, "the domain decides which programs the executor is given");
     assert_ne!(command("['python2', 'run.py']"), first);
     assert_ne!(command("['python3', './run.py']"), first);
     assert_ne!(external("command = ['python3', 'run.py']", Some(other.path())).sha256, first);

@@ -48,14 +48,20 @@ impl Access {
             match &host {
                 Some(host) if self.is_own(host.host()) => {}
                 // Only HTTP/1.0 allows to leave the host out, and no browser does.
-                None if version < Version::HTTP_11 && !headers.contains_key(header::HOST) => {}
+                None if version < Version::HTTP_11
+                    && !headers.contains_key(header::HOST)
+                    && uri.authority().is_none() => {}
                 found => {
                     let shown = found.as_ref().map_or("", Authority::as_str);
                     return Err(Problem::WrongHost(shown.chars().take(MAX_QUOTED).collect()));
                 }
             }
         }
-        let Some(origin) = headers.get(header::ORIGIN) else { return Ok(Visitor { origin: None }) };
+        let mut origins = headers.get_all(header::ORIGIN).iter();
+        let Some(origin) = origins.next() else { return Ok(Visitor { origin: None }) };
+        if origins.next().is_some() {
+            return Err(Problem::OtherOrigin("more than one".to_owned()));
+        }
         let text = origin.to_str().unwrap_or_default().to_ascii_lowercase();
         if self.origins.contains(&text) {
             return Ok(Visitor { origin: Some(origin.clone()) });

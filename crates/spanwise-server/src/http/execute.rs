@@ -44,7 +44,7 @@ pub(crate) async fn execute(
     let (reply, receiver) = oneshot::channel();
     app.submit(peer, vec![loaded.job(Work::Execute { program, context, reply })])?;
     let executed = app.in_time(deadline, receiver).await?.map_err(|_| Problem::Stopping)?;
-    let executed = executed.map_err(|_| Problem::EngineFailed)?;
+    let executed = executed.map_err(|failed| app.failed(failed))?;
     executed.map(Json).map_err(|refusal| match refusal {
         Refusal::Bad(reason) => Problem::BadProgram(reason),
         Refusal::NoExecutor => Problem::NoExecutor(loaded.info.domain.clone()),

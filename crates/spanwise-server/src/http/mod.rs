@@ -18,7 +18,7 @@ use crate::event::{Event, Listener};
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::models::{Loaded, Models, Slot};
-use crate::queue::{Job, Queue, Rejected};
+use crate::queue::{Failed, Job, Queue, Rejected};
 pub(crate) use access::Access;
 use access::Visitor;
 use axum::extract::{MatchedPath, Request, State};
@@ -172,6 +172,14 @@ impl App {
         // An engine that gives up at the deadline returns something as well.
         let done = done.ok().filter(|_| Instant::now() < deadline);
         done.ok_or(Problem::Late(self.reply_time.as_secs_f64()))
+    }
+
+    /// The reply to work that was accepted and has no result.
+    fn failed(&self, failed: Failed) -> Problem {
+        match failed {
+            Failed::Engine => Problem::EngineFailed,
+            Failed::Displaced => Problem::Full(self.limits.queue),
+        }
     }
 
     /// Puts the jobs of a request into the queue: all of them or none.

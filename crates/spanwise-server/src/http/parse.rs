@@ -182,7 +182,7 @@ async fn readings(
     let mut readings = Vec::with_capacity(waiting.len());
     for receiver in waiting {
         let reading = receiver.await.map_err(|_| Problem::Stopping)?;
-        readings.push(reading.map_err(|_| Problem::EngineFailed)?);
+        readings.push(reading.map_err(|failed| app.failed(failed))?);
     }
     Ok(readings)
 }

@@ -1,10 +1,13 @@
 //! How long an engine takes, learned from what it did.
 
+use crate::engine::Ask;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-/// An utterance with more words is estimated by its engine: its time depends on more than its length.
-pub(super) const LONG: usize = 24;
+/// An utterance with more words, or with more alternatives, is estimated by its engine: its time depends on more than its
+/// length.
+const LONG: usize = 24;
+const MANY: usize = 5;
 /// The estimate before anything was measured, in nanoseconds a word. It is high, so that the first batches are small.
 const FIRST: u64 = 2_000_000;
 /// How much slower than expected a batch may count: a machine that was busy for a moment says little.
@@ -13,6 +16,11 @@ const MAX_JUMP: u64 = 4;
 /// The time that an engine takes for short utterances, in nanoseconds a word. It includes evaluating programs, so that
 /// an engine with a slow executor is known to be slow.
 pub(crate) struct Pace(AtomicU64);
+
+/// Whether the length of an utterance tells enough about its time.
+pub(super) fn is_plain(ask: &Ask, n_words: usize) -> bool {
+    n_words <= LONG && ask.k <= MANY
+}
 
 impl Default for Pace {
     fn default() -> Self {

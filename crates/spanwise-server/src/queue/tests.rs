@@ -224,3 +224,34 @@ fn threads_end_although_slow_work_was_the_last() {
     }
     assert_eq!(queue.depth(), 0);
 }
+
+#[test]
+fn a_client_that_fills_the_queue_gives_way_to_one_with_less() {
+    let queue = Queue::new(8, 32, 2);
+    let (many, mut theirs) = jobs(&silent(), [4; 8]);
+    queue.submit(OTHER, many).unwrap();
+    let (one_more, _receivers) = jobs(&silent(), [4]);
+    assert_eq!(queue.submit(OTHER, one_more), Err(Rejected::Full), "a client does not displace itself");
+    let (mine, mut receivers) = jobs(&silent(), [4; 3]);
+    queue.submit(ME, mine).unwrap();
+    assert_eq!(queue.depth(), 8);
+    let lost: Vec<bool> =
+        theirs.iter_mut().map(|it| matches!(it.try_recv(), Ok(Err(Failed::Displaced)))).collect();
+    assert_eq!(lost, [false, false, false, false, false, true, true, true], "the newest give way");
+    assert!(receivers.iter_mut().all(|it| it.try_recv().is_err()), "mine wait");
+    let (too_many, _too_many) = jobs(&silent(), [4; 2]);
+    assert_eq!(queue.submit(ME, too_many), Err(Rejected::Full), "nobody gets more than its share this way");
+}
+
+#[test]
+fn a_short_utterance_with_many_alternatives_is_estimated_and_runs_alone() {
+    let queue = Queue::new(100, 32, 2);
+    let engine: Arc<dyn Engine> = Arc::new(Silent(Duration::from_millis(20)));
+    let (costly, _costly): (Vec<Job>, Vec<Receiver>) = (0..3).map(|_| job(&engine, 20, 100)).unzip();
+    queue.submit(OTHER, costly).unwrap();
+    let first = queue.take(Task::Parse).unwrap();
+    assert!(first.is_slow && first.jobs.len() == 1);
+    let (short, _short) = jobs(&silent(), [5]);
+    queue.submit(ME, short).unwrap();
+    assert_eq!(lengths(&queue.take(Task::Parse).unwrap()), [5], "the last thread is left to others");
+}

@@ -83,7 +83,7 @@ fn nanos(time: Duration) -> u64 {
 }
 
 /// One host has many addresses of IPv6: its network counts as one client.
-fn network(addr: IpAddr) -> IpAddr {
+pub(super) fn network(addr: IpAddr) -> IpAddr {
     match addr.to_canonical() {
         IpAddr::V6(addr) if !addr.is_loopback() => {
             Ipv6Addr::from_bits(addr.to_bits() & !u128::from(u64::MAX)).into()

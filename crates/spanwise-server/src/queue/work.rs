@@ -1,6 +1,6 @@
 //! Runs what was taken from the queue.
 
-use super::pace::LONG;
+use super::pace::is_plain;
 use super::{Failed, Job, Work};
 use crate::engine::Ask;
 use crate::event::{Event, Listener};
@@ -20,11 +20,11 @@ pub(super) fn run(batch: Vec<Job>, metrics: &Metrics, listener: &Listener) {
         return;
     };
     let (mut asks, mut replies): (Vec<Ask>, Vec<Reply>) = Default::default();
-    let (mut sum, mut longest) = (0, 0);
+    let (mut sum, mut all_plain) = (0, true);
     for job in batch {
         match job.work {
             Work::Parse { ask, n_words, reply } => {
-                (sum, longest) = (sum + n_words.max(1), longest.max(n_words));
+                (sum, all_plain) = (sum + n_words.max(1), all_plain && is_plain(&ask, n_words));
                 asks.push(ask);
                 replies.push(reply);
             }
@@ -46,9 +46,9 @@ pub(super) fn run(batch: Vec<Job>, metrics: &Metrics, listener: &Listener) {
         }
         let reason = format!("{} readings were returned for {} utterances", readings.len(), asks.len());
         listener(Event::EngineFailed { reason });
-        Err(Failed)
+        Err(Failed::Engine)
     });
-    if longest <= LONG {
+    if all_plain {
         pace.learn(sum, start.elapsed());
     }
     match readings {
@@ -68,6 +68,6 @@ pub(super) fn guarded<T>(listener: &Listener, run: impl FnOnce() -> T) -> Result
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("unknown panic");
         listener(Event::EngineFailed { reason: text.to_owned() });
-        Failed
+        Failed::Engine
     })
 }
