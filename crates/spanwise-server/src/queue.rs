@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use turn::{Turn, Turns};
 
@@ -196,8 +196,11 @@ impl Queue {
                 Next::Estimate(mut long) => {
                     // An engine may think for a moment: others must not wait for that.
                     drop(state);
+                    let start = Instant::now();
                     long.iter_mut().for_each(Waiting::estimate);
                     state = self.lock();
+                    // It costs its owners a turn like other work: a long batch is estimated bit by bit.
+                    long.iter().for_each(|it| state.turns.charge(&it.turn, start.elapsed()));
                     state.waiting.extend(long);
                 }
                 Next::Nothing if state.closed && state.n_waiting(task) == 0 => return None,
@@ -282,6 +285,10 @@ impl State {
         let mut places = vec![first];
         if !is_slow {
             places.extend(self.nearest(first, size - 1));
+        }
+        // A short question does not wait for the estimates of long ones.
+        if self.waiting[first].estimate.is_none() && self.waiting[first].cost().is_some() {
+            places.retain(|&at| self.waiting[at].cost().is_some());
         }
         let unknown = places.iter().copied().filter(|&at| self.waiting[at].cost().is_none());
         let long: Vec<usize> = unknown.take(MAX_ESTIMATES).collect();
