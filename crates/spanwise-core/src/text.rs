@@ -1,5 +1,6 @@
 //! Utterances: texts with their tokens, and spans of tokens.
 
+use crate::moment::Moment;
 use std::fmt;
 use std::ops::Range;
 
@@ -82,6 +83,7 @@ pub struct Token {
 pub struct Utterance {
     text: String,
     tokens: Vec<Token>,
+    now: Option<Moment>,
 }
 
 impl Utterance {
@@ -113,7 +115,19 @@ impl Utterance {
                 open_word = false;
             }
         }
-        Self { text, tokens }
+        Self { text, tokens, now: None }
+    }
+
+    /// The same, said at a moment that relative dates such as `last month` refer to. Without one, they have no value.
+    #[must_use]
+    pub fn said_at(self, now: Option<Moment>) -> Self {
+        Self { now, ..self }
+    }
+
+    /// When it was said, if that is known.
+    #[must_use]
+    pub fn now(&self) -> Option<Moment> {
+        self.now
     }
 
     /// The text as it was given.

@@ -5,7 +5,7 @@
 //! model, as the SHA-256 of everything that would run. If any of it changes, it is another executor, which nobody has
 //! allowed.
 
-use crate::directory::{ModelError, file_error};
+use crate::directory::{DirectoryLock, ModelError, StoredDomain, file_error};
 use crate::model::Model;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -15,7 +15,7 @@ use spanwise_domains::exec::{self, Executor};
 use spanwise_domains::text::{Kind, TextError, read_text};
 use spanwise_lang::domain::ExecutorChoice;
 use std::fmt;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -44,7 +44,7 @@ pub struct ExternalExecutor {
     pub url: Option<String>,
     /// The environment variable whose value would be sent along.
     pub token_env: Option<String>,
-    /// The SHA-256 of all of the above, with the content of the files.
+    /// The SHA-256 of all of the above, with the content of the files, and of the domain file with its tables.
     pub sha256: String,
 }
 
@@ -136,7 +136,7 @@ impl Model {
         let hashes: Vec<[&str; 2]> =
             files.iter().map(|file| [file.word.as_str(), file.sha256.as_str()]).collect();
         // The domain decides which programs the executor is given.
-        let domain = format!("{:x}", Sha256::digest(self.domain.source()));
+        let domain = format!("{:x}", Sha256::digest(json!(StoredDomain::new(&self.domain)).to_string()));
         let all =
             json!({ "argv": argv, "files": hashes, "url": url, "token_env": token_env, "domain": domain });
         let sha256 = format!("{:x}", Sha256::digest(all.to_string()));
@@ -282,8 +282,7 @@ impl AllowedExecutors {
         }
         let failed = |error: io::Error| file_error(&self.directory, &error);
         fs::create_dir_all(&self.directory).map_err(failed)?;
-        // Where a directory cannot be locked, two changes at once may lose one: the safe side.
-        let lock = File::open(&self.directory).ok().filter(|directory| directory.lock().is_ok());
+        let _lock = DirectoryLock::wait(&self.directory)?;
         let mut stored = self.read()?;
         stored.executors.retain(|known| known.sha256 != executor.sha256);
         if is_allowed {
@@ -295,9 +294,8 @@ impl AllowedExecutors {
         let excess = stored.executors.len().saturating_sub(MAX_EXECUTORS);
         stored.executors.drain(..excess);
         let json = serde_json::to_vec_pretty(&stored).map_err(|error| failed(error.into()))?;
-        let written = replace_atomic(&self.path(), |out| out.write_all(&json));
-        drop(lock);
-        written.map_err(|error| failed(io::Error::other(error.to_string())))
+        replace_atomic(&self.path(), |out| out.write_all(&json))
+            .map_err(|error| failed(io::Error::other(error.to_string())))
     }
 
     fn read(&self) -> Result<Stored, ModelError> {
@@ -307,11 +305,8 @@ impl AllowedExecutors {
             reason: format!("{reason}; remove the file, which only lists executors that you have allowed"),
             kind: io::ErrorKind::InvalidData,
         };
-        match fs::metadata(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Stored::default()),
-            Err(error) => return Err(file_error(&path, &error)),
-            Ok(found) if !found.is_file() => return Err(damaged("it is no regular file".to_owned())),
-            Ok(_) => {}
+        if !path.exists() {
+            return Ok(Stored::default());
         }
         let text = read_text(&path, Kind::Regular, MAX_BYTES)
             .map_err(|error: TextError| damaged(error.to_string()))?;

@@ -180,7 +180,7 @@ impl StoredConfidence {
 }
 
 #[derive(Serialize, Deserialize)]
-struct StoredDomain {
+pub(crate) struct StoredDomain {
     name: String,
     type_system: Option<String>,
     source: String,
@@ -195,7 +195,7 @@ struct StoredTable {
 }
 
 impl StoredDomain {
-    fn new(domain: &Domain) -> Self {
+    pub(crate) fn new(domain: &Domain) -> Self {
         let table = |(path, table): &(String, Table)| StoredTable {
             path: path.clone(),
             columns: table.columns.clone(),

@@ -95,7 +95,7 @@ impl Parser {
     }
 
     /// About how long it takes to parse an utterance on one core, without running the network. Cost: making its lattice,
-    /// some microseconds a word.
+    /// tens of microseconds a word.
     #[must_use]
     pub fn estimated_time(&self, question: &Question<'_>) -> Duration {
         let work = self.model().family.work(&question.request());

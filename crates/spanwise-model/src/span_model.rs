@@ -1,13 +1,15 @@
 //! What families that score spans share: grammar, labels, lattices, network, and the way of a batch through them.
 //!
-//! [`SpanModel`] holds the parts. `SpanFamily` is what differs between such families; `parse_batch` and
+//! [`SpanModel`] holds the parts. `SpanFamily` is what differs between such families; `parse_batch` (in `parse`) and
 //! `shard_gradients` are the two passes over it, written once: prepare, score with the network, then decode or compute
 //! the loss.
 
 mod lexicon;
+mod parse;
 mod tables;
 
 pub use lexicon::{LexiconUse, PHRASE_WEIGHTS};
+pub(crate) use parse::{Decoded, exhausted, parse_batch};
 pub use tables::{SpanGradient, Tables};
 
 use crate::directory::ModelError;
@@ -17,15 +19,14 @@ use crate::family::{
     StepTime, Stored, Task,
 };
 use crate::labels::Labels;
-use crate::outcome::{Details, Parse};
+use crate::outcome::Details;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use spanwise_chart::budget::{Exhausted, Meter};
+use spanwise_chart::budget::Meter;
 use spanwise_chart::candidates::Candidates;
 use spanwise_chart::gold_tree::GoldTree;
 use spanwise_chart::grammar::{Grammar, N_USAGES, Options};
 use spanwise_chart::lattice::{ChartError, Lattice, Leaf};
-use spanwise_chart::spans::SpanPosterior;
 use spanwise_core::Utterance;
 use spanwise_lang::{Domain, Terms};
 use spanwise_nn::pretrained::{Activation, Architecture, EncoderConfig, Pretrained, Weights, WeightsError};
@@ -304,6 +305,9 @@ pub(crate) trait SpanFamily: fmt::Debug + Send + Sync {
     /// The word-pieces of an input, and the spans that the network scores.
     fn parts(input: &Self::Input) -> (&Pieces, &[(u32, u32)]);
 
+    /// The utterance of an input, with its lattice.
+    fn prepared(input: &Self::Input) -> &Prepared;
+
     /// Why an input cannot be parsed, if that is clear before it is scored.
     fn refusal(&self, _input: &Self::Input) -> Option<String> {
         None
@@ -353,7 +357,7 @@ impl<F: SpanFamily> Family for F {
     }
 
     fn work(&self, request: &Request) -> u64 {
-        prepare_checked(self, request).map_or(0, |input| SpanFamily::work(self, &input))
+        parse::prepare_checked(self, request).map_or(0, |input| SpanFamily::work(self, &input))
     }
 
     fn word_vectors(&self, batch: &[&Pieces]) -> Vec<Vec<f32>> {
@@ -395,127 +399,6 @@ pub(crate) struct LossTarget<'a> {
     pub(crate) objective: Objective,
     pub(crate) pair: &'a Pair,
     pub(crate) terms: &'a Terms,
-}
-
-/// What decoding one utterance gives.
-pub(crate) struct Decoded {
-    /// The best program, or why there is none.
-    pub(crate) parse: Result<Box<Parse>, String>,
-    /// Posteriors of spans, if they were requested.
-    pub(crate) spans: Vec<SpanPosterior>,
-}
-
-impl Decoded {
-    pub(crate) fn nothing(reason: String) -> Self {
-        Self { parse: Err(reason), spans: Vec::new() }
-    }
-}
-
-/// Why an utterance has no parse: its charts exceed the budget.
-pub(crate) fn exhausted(prepared: &Prepared, limit: Exhausted) -> String {
-    let (words, readings) = (prepared.utterance.len(), prepared.lattice.leaves().len());
-    match limit {
-        Exhausted::Deadline | Exhausted::Cancelled => format!("the work was given up: it reached {limit}"),
-        Exhausted::Work | Exhausted::Memory | Exhausted::Time => format!(
-            "the utterance is too long and too ambiguous: {words} words have {readings} readings, and combining \
-             them exceeds {limit}; ask a shorter question"
-        ),
-    }
-}
-
-/// Most word-pieces of a batch that goes through the network at once, with padding.
-const MAX_BATCH_PIECES: usize = 1 << 13;
-
-/// Parses utterances: prepare, score as many of them at once as memory allows, decode each.
-pub(crate) fn parse_batch<F: SpanFamily>(
-    family: &F,
-    requests: Vec<Request>,
-    with_vectors: bool,
-) -> Vec<Parsed> {
-    let mut parsed = Vec::with_capacity(requests.len());
-    let (mut batch, mut longest): (Vec<(Request, F::Input)>, usize) = (Vec::new(), 0);
-    let mut order = Vec::with_capacity(requests.len());
-    for (at, request) in requests.into_iter().enumerate() {
-        match prepare_checked(family, &request) {
-            Err(reason) => {
-                let Request { utterance, .. } = request;
-                let nothing =
-                    Parsed { utterance, parse: Err(reason), word_vectors: Vec::new(), spans: Vec::new() };
-                parsed.push((at, nothing));
-            }
-            Ok(input) => {
-                let n = F::parts(&input).0.ids.len();
-                if longest.max(n) * (batch.len() + 1) > MAX_BATCH_PIECES && !batch.is_empty() {
-                    let done = score_and_decode(family, std::mem::take(&mut batch), with_vectors);
-                    parsed.extend(std::mem::take(&mut order).into_iter().zip(done));
-                    longest = 0;
-                }
-                longest = longest.max(n);
-                batch.push((request, input));
-                order.push(at);
-            }
-        }
-    }
-    parsed.extend(order.into_iter().zip(score_and_decode(family, batch, with_vectors)));
-    parsed.sort_by_key(|(at, _)| *at);
-    parsed.into_iter().map(|(_, parsed)| parsed).collect()
-}
-
-/// Scores prepared utterances in one pass of the network and decodes each.
-fn score_and_decode<F: SpanFamily>(
-    family: &F,
-    batch: Vec<(Request, F::Input)>,
-    with_vectors: bool,
-) -> Vec<Parsed> {
-    let items: Vec<Item<'_>> = batch
-        .iter()
-        .map(|(_, input)| F::parts(input))
-        .map(|(pieces, spans)| Item { pieces, lower: None, spans })
-        .collect();
-    let network = &family.model().network;
-    let (logits, vectors) = if with_vectors {
-        network.logits_and_words(&items)
-    } else {
-        (network.logits(&items), vec![Vec::new(); items.len()])
-    };
-    let decode = |(item, (request, input), word_vectors): (usize, (Request, F::Input), Vec<f32>)| {
-        let Request { utterance, details, budget } = request;
-        if !family.model().is_usable(logits.of(item)) {
-            let reason = "the model's scores are no finite numbers: its training diverged; train it again";
-            let (parse, spans) = (Err(reason.to_owned()), Vec::new());
-            return Parsed { utterance, parse, word_vectors: Vec::new(), spans };
-        }
-        let Decoded { parse, spans } = family.decode(&input, logits.of(item), details, &Meter::new(&budget));
-        Parsed { utterance, parse, word_vectors, spans }
-    };
-    let scored = batch.into_iter().zip(vectors).enumerate();
-    scored.map(|(item, (asked, vectors))| decode((item, asked, vectors))).collect()
-}
-
-fn prepare_checked<F: SpanFamily>(family: &F, request: &Request) -> Result<F::Input, String> {
-    let Request { utterance, budget, .. } = request;
-    if utterance.is_empty() {
-        return Err("the utterance has no words".to_owned());
-    }
-    let too_long = |limit: Exhausted| {
-        format!("the utterance is too long: scoring {} words exceeds {limit}", utterance.len())
-    };
-    let meter = Meter::new(budget);
-    meter.look().map_err(|limit| format!("the work was given up: it reached {limit}"))?;
-    meter.fits(family.bytes(utterance.len())).map_err(too_long)?;
-    let input =
-        family.prepare(utterance.clone()).map_err(|error| format!("the utterance is too long: {error}"))?;
-    if let Some(reason) = family.refusal(&input) {
-        return Err(reason);
-    }
-    let encoder = family.model().network.encoder();
-    let (n, limit) = (F::parts(&input).0.ids.len(), encoder.max_pieces());
-    if n > limit {
-        return Err(format!("the utterance has {n} word-pieces, the encoder takes at most {limit}"));
-    }
-    // Attention: weights before and after the softmax, for every pair of word-pieces.
-    meter.fits(2 * n * n * encoder.heads * size_of::<f32>()).map_err(too_long)?;
-    Ok(input)
 }
 
 /// Loss and gradients of a shard: prepare, forward pass, charts, backward pass.

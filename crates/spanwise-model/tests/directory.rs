@@ -8,6 +8,7 @@ mod integrity;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use spanwise_core::Utterance;
+use spanwise_lang::Domain;
 use spanwise_model::confidence::{Calibration, Confidence, Novelty, Scale};
 use spanwise_model::families::chart::ChartSettings;
 use spanwise_model::{
@@ -497,8 +498,8 @@ fn describe(model: &Model) -> String {
     }
 }
 
-#[test]
-fn the_files_of_an_executor_are_part_of_the_model_and_follow_it() {
+/// The domain of lamps with a command as its executor, and its directory.
+fn with_executor() -> (TempDir, Arc<Domain>) {
     let home = tempfile::tempdir().unwrap();
     let source = fs::read_to_string(TOY).unwrap();
     let source = format!("{source}\n[executor]\ncommand = [\"python3\", \"./tool.py\"]\n");
@@ -507,6 +508,12 @@ fn the_files_of_an_executor_are_part_of_the_model_and_follow_it() {
     fs::copy(Path::new(TOY).with_file_name("lamps.tsv"), home.path().join("lamps.tsv")).unwrap();
     let path = home.path().join("lamps.toml");
     let domain = Arc::new(spanwise_domains::load::load(path.to_str().unwrap()).unwrap());
+    (home, domain)
+}
+
+#[test]
+fn the_files_of_an_executor_are_part_of_the_model_and_follow_it() {
+    let (home, domain) = with_executor();
     let model = Model::new(domain, model(1, 16).family, Some(home.path()));
     let [one, two] = [(); 2].map(|()| tempfile::tempdir().unwrap());
     model.save(one.path()).unwrap();

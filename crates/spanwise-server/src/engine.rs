@@ -119,7 +119,8 @@ pub trait Engine: Send + Sync + 'static {
     /// not depend on the rest of its batch, up to rounding.
     fn parse(&self, batch: &[Ask]) -> Vec<Reading>;
 
-    /// Estimates how long it takes to parse a long utterance, in well under a millisecond. Work that is expensive runs
+    /// Estimates how long it takes to parse an utterance that is long or has many alternatives, in a few milliseconds at
+    /// most. Work that is expensive runs
     /// alone and leaves a thread to others. Short utterances are not estimated: their time is measured.
     fn cost(&self, ask: &Ask) -> Duration {
         let _ = ask;

@@ -209,18 +209,20 @@ fn odd_utterances_are_answered_with_a_reason_or_a_program() {
     server.end();
 }
 
+/// Copies a model into `model` of a sandbox. `model.json` comes last, as training writes it.
+fn copy_model(sandbox: &Sandbox, from: &str) {
+    let mut names: Vec<_> = std::fs::read_dir(from).unwrap().map(|it| it.unwrap().file_name()).collect();
+    names.sort_by_key(|name| name == "model.json");
+    for name in names {
+        let bytes = std::fs::read(std::path::Path::new(from).join(&name)).unwrap();
+        sandbox.write(&format!("model/{}", name.to_str().unwrap()), bytes);
+    }
+}
+
 #[test]
 fn a_model_that_is_written_again_takes_the_place_of_the_old_one() {
     let sandbox = Sandbox::new();
-    let copy = |from: &str| {
-        // `model.json` comes last, as training writes it.
-        let mut names: Vec<_> = std::fs::read_dir(from).unwrap().map(|it| it.unwrap().file_name()).collect();
-        names.sort_by_key(|name| name == "model.json");
-        for name in names {
-            let bytes = std::fs::read(std::path::Path::new(from).join(&name)).unwrap();
-            sandbox.write(&format!("model/{}", name.to_str().unwrap()), bytes);
-        }
-    };
+    let copy = |from: &str| copy_model(&sandbox, from);
     copy(lamps());
     sandbox.write("model/examples.txt", "light the hall\n\n  blink it  \n");
     let server = Server::start([sandbox.path("model").to_str().unwrap()]);
@@ -366,15 +368,7 @@ fn the_demo_is_served_with_its_page() {
 #[test]
 fn a_served_executor_needs_consent_and_loses_it_when_it_changes() {
     let sandbox = Sandbox::new();
-    let copy = |from: &str| {
-        // `model.json` comes last, as training writes it.
-        let mut names: Vec<_> = std::fs::read_dir(from).unwrap().map(|it| it.unwrap().file_name()).collect();
-        names.sort_by_key(|name| name == "model.json");
-        for name in names {
-            let bytes = std::fs::read(std::path::Path::new(from).join(&name)).unwrap();
-            sandbox.write(&format!("model/{}", name.to_str().unwrap()), bytes);
-        }
-    };
+    let copy = |from: &str| copy_model(&sandbox, from);
     let [first, second] = models();
     copy(first);
     let model = sandbox.path("model");

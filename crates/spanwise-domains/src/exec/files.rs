@@ -5,11 +5,12 @@
 //! directory is ever run, and none that was changed after it was read.
 
 use super::ExecError;
+use crate::text::{self, Kind};
 use spanwise_lang::Domain;
 use spanwise_lang::domain::ExecutorChoice;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::{self, File, Metadata};
+use std::fs::{self, Metadata};
 use std::io::Read as _;
 use std::path::{Component, Path};
 
@@ -86,15 +87,12 @@ fn check_place(directory: &Path, path: &Path) -> Result<(), String> {
 fn read_file(path: &Path, found: &Metadata, left: u64) -> Result<ExecutorFile, String> {
     let too_large =
         || format!("which is too large: a model includes at most {} MiB of such files", MAX_FILE_BYTES >> 20);
-    // Asked before it is opened: a named pipe would wait for a writer.
-    if !found.is_file() {
-        return Err("which is neither a regular file nor a directory".to_owned());
-    }
     if found.len() > left {
         return Err(too_large());
     }
     let mut bytes = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(left.saturating_add(1)).read_to_end(&mut bytes));
+    let read = text::open(path, Kind::Regular)
+        .and_then(|file| file.take(left.saturating_add(1)).read_to_end(&mut bytes));
     read.map_err(|error| format!("which cannot be read: {error}"))?;
     if bytes.len() as u64 > left {
         return Err(too_large());

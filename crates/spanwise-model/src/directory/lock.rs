@@ -33,7 +33,7 @@ impl DirectoryLock {
     }
 
     /// As [`DirectoryLock::take`], but another save may end first.
-    pub(super) fn wait(directory: &Path) -> Result<Self, ModelError> {
+    pub(crate) fn wait(directory: &Path) -> Result<Self, ModelError> {
         Self::within(directory, PATIENCE)
     }
 

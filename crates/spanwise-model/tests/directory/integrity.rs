@@ -4,14 +4,7 @@ use super::*;
 
 /// Files of a model with everything that one can have: confidence, and an executor of its own.
 fn complete() -> Saved {
-    let home = tempfile::tempdir().unwrap();
-    let source = fs::read_to_string(TOY).unwrap();
-    let source = format!("{source}\n[executor]\ncommand = [\"python3\", \"./tool.py\"]\n");
-    fs::write(home.path().join("lamps.toml"), source).unwrap();
-    fs::write(home.path().join("tool.py"), "print('hello')").unwrap();
-    fs::copy(Path::new(TOY).with_file_name("lamps.tsv"), home.path().join("lamps.tsv")).unwrap();
-    let path = home.path().join("lamps.toml");
-    let domain = Arc::new(spanwise_domains::load::load(path.to_str().unwrap()).unwrap());
+    let (home, domain) = with_executor();
     let Model { family, confidence, training, .. } = calibrated();
     let mut model = Model::new(domain, family, Some(home.path()));
     (model.confidence, model.training) = (confidence, training);

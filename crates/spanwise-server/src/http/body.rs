@@ -42,10 +42,10 @@ pub(crate) async fn read<T: DeserializeOwned>(
 
 /// Refuses a body that is not declared as JSON. Pages of other sites can send such a body without asking.
 fn is_json(headers: &HeaderMap) -> Result<(), Problem> {
-    let given = headers.get(header::CONTENT_TYPE).map(|kind| String::from_utf8_lossy(kind.as_bytes()));
-    let given = given.unwrap_or_default();
+    let mut kinds = headers.get_all(header::CONTENT_TYPE).iter();
+    let given = kinds.next().map(|kind| String::from_utf8_lossy(kind.as_bytes())).unwrap_or_default();
     let kind = given.split(';').next().unwrap_or_default().trim();
-    if kind.eq_ignore_ascii_case("application/json") {
+    if kind.eq_ignore_ascii_case("application/json") && kinds.next().is_none() {
         return Ok(());
     }
     Err(Problem::NotJson(kind.chars().take(MAX_QUOTED).collect()))

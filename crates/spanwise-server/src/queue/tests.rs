@@ -256,29 +256,10 @@ fn a_short_utterance_with_many_alternatives_is_estimated_and_runs_alone() {
     assert_eq!(lengths(&queue.take(Task::Parse).unwrap()), [5], "the last thread is left to others");
 }
 
-/// An engine that must not be asked for estimates.
-struct Silenced;
-
-impl Engine for Silenced {
-    fn describe(&self) -> ModelInfo {
-        ModelInfo::default()
-    }
-    fn parse(&self, _: &[Ask]) -> Vec<Reading> {
-        Vec::new()
-    }
-    fn execute(&self, _: &str, _: Option<&Value>) -> Result<Executed, Refusal> {
-        Err(Refusal::NoExecutor)
-    }
-    fn cost(&self, _: &Ask) -> Duration {
-        panic!("a short question waited for an estimate")
-    }
-}
-
 #[test]
 fn a_short_question_does_not_wait_for_the_estimates_of_long_ones() {
     let queue = Queue::new(100, 32, 2);
-    let engine: Arc<dyn Engine> = Arc::new(Silenced);
-    let pace = fast();
+    let (engine, pace) = (silent(), fast());
     let (short, _short) = job_at(&engine, &pace, 5, 0);
     let (long, _long): (Vec<Job>, Vec<Receiver>) = (0..50).map(|_| job_at(&engine, &pace, 200, 0)).unzip();
     queue.submit(ME, vec![short]).unwrap();

@@ -3,9 +3,9 @@
 use crate::commands::check_types;
 use serde_json::{Value, json};
 use spanwise_core::Utterance;
+use spanwise_domains::text::{Kind, read_text};
 use spanwise_lang::domain::ExecutorChoice;
 use spanwise_model::{Budget, ExecutorPolicy, Model, Parser, Question};
-use spanwise_nn::files::read_regular;
 use spanwise_reading::Reading;
 use spanwise_server::{Ask, Engine, Executed, ModelInfo, Refusal, Source, Stamp};
 use std::fs;
@@ -85,8 +85,8 @@ fn training(training: &Value) -> Value {
 
 /// Utterances to try: the lines of `examples.txt` in the model directory, or some that it was trained on.
 fn examples(directory: &Path, trained_on: &Value) -> Vec<String> {
-    let own = read_regular(&directory.join("examples.txt"), MAX_EXAMPLES_FILE).unwrap_or_default();
-    let own = String::from_utf8(own).unwrap_or_default();
+    let own =
+        read_text(&directory.join("examples.txt"), Kind::Regular, MAX_EXAMPLES_FILE).unwrap_or_default();
     let usable = |text: &&str| !text.is_empty() && text.len() <= MAX_EXAMPLE;
     let own: Vec<&str> = own.lines().map(str::trim).filter(usable).collect();
     let trained_on = trained_on.as_array().into_iter().flatten().filter_map(Value::as_str).filter(usable);

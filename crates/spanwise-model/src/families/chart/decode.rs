@@ -48,8 +48,6 @@ fn found(
     meter: &Meter,
 ) -> Result<Option<Decoded>, Exhausted> {
     let parser = scored.parser;
-    // What is known to be too much is not begun.
-    meter.can_spend(parser.model.grammar.total_work(input.lattice().n_positions()))?;
     let chart = BestChart::within(input, &parser.best_rules, meter)?;
     let Some(best) = chart.best() else { return Ok(None) };
     let mut terms = parser.model.domain.new_terms();

@@ -14,7 +14,7 @@ pub use settings::{ChartSettings, JoinScores};
 use crate::families::Settings;
 use crate::family::Task;
 use crate::outcome::Details;
-use crate::span_model::{Decoded, LossTarget, SpanFamily, SpanGradient, SpanModel};
+use crate::span_model::{Decoded, LossTarget, Prepared, SpanFamily, SpanGradient, SpanModel};
 use rayon::prelude::*;
 use spanwise_chart::budget::Meter;
 use spanwise_chart::gold::GoldChart;
@@ -106,6 +106,10 @@ impl SpanFamily for ChartParser {
 
     fn prepare(&self, utterance: Utterance) -> Result<ChartInput, ChartError> {
         Ok(ChartInput::new(self, self.model.prepare(utterance)?))
+    }
+
+    fn prepared(input: &ChartInput) -> &Prepared {
+        &input.prepared
     }
 
     fn parts(input: &ChartInput) -> (&Pieces, &[(u32, u32)]) {

@@ -10,7 +10,7 @@ pub use settings::{PaperSettings, TypeChecks};
 use crate::families::Settings;
 use crate::outcome::{Details, Parse};
 use crate::provenance::align;
-use crate::span_model::{Decoded, LossTarget, SpanFamily, SpanGradient, SpanModel, exhausted};
+use crate::span_model::{Decoded, LossTarget, Prepared, SpanFamily, SpanGradient, SpanModel, exhausted};
 use spanwise_chart::budget::Meter;
 use spanwise_chart::lattice::ChartError;
 use spanwise_chart::paper::{PaperError, PaperOutcome, decode_within, log_prob};
@@ -68,6 +68,10 @@ impl SpanFamily for PaperParser {
 
     fn prepare(&self, utterance: Utterance) -> Result<PaperInput, ChartError> {
         Ok(PaperInput::new(self.model.prepare(utterance)?))
+    }
+
+    fn prepared(input: &PaperInput) -> &Prepared {
+        &input.prepared
     }
 
     fn parts(input: &PaperInput) -> (&Pieces, &[(u32, u32)]) {

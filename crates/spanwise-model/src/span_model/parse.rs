@@ -1,0 +1,139 @@
+//! Parsing with a family that scores spans: prepare, score with the network, decode, all within a budget.
+
+use super::{Prepared, SpanFamily};
+use crate::family::{Parsed, Request};
+use crate::outcome::Parse;
+use spanwise_chart::budget::{Exhausted, Meter};
+use spanwise_chart::spans::SpanPosterior;
+use spanwise_nn::Item;
+
+/// Most word-pieces of a batch that goes through the network at once, with padding.
+const MAX_BATCH_PIECES: usize = 1 << 13;
+
+/// What decoding one utterance gives.
+pub(crate) struct Decoded {
+    /// The best program, or why there is none.
+    pub(crate) parse: Result<Box<Parse>, String>,
+    /// Posteriors of spans, if they were requested.
+    pub(crate) spans: Vec<SpanPosterior>,
+}
+
+impl Decoded {
+    pub(crate) fn nothing(reason: String) -> Self {
+        Self { parse: Err(reason), spans: Vec::new() }
+    }
+}
+
+/// Why an utterance has no parse: its charts exceed the budget.
+pub(crate) fn exhausted(prepared: &Prepared, limit: Exhausted) -> String {
+    let (words, readings) = (prepared.utterance.len(), prepared.lattice.leaves().len());
+    match limit {
+        Exhausted::Deadline | Exhausted::Cancelled => given_up(limit),
+        Exhausted::Work | Exhausted::Memory | Exhausted::Time => format!(
+            "the utterance is too long and too ambiguous: {words} words have {readings} readings, and combining \
+             them exceeds {limit}; ask a shorter question"
+        ),
+    }
+}
+
+fn given_up(limit: Exhausted) -> String {
+    format!("the work was given up: it reached {limit}")
+}
+
+/// A request that is ready to be scored, with its place in the batch.
+struct Ready<I> {
+    at: usize,
+    request: Request,
+    input: I,
+}
+
+/// Parses utterances: prepare, score as many of them at once as memory allows, decode each.
+pub(crate) fn parse_batch<F: SpanFamily>(
+    family: &F,
+    requests: Vec<Request>,
+    with_vectors: bool,
+) -> Vec<Parsed> {
+    let mut parsed = Vec::with_capacity(requests.len());
+    let (mut batch, mut longest) = (Vec::new(), 0);
+    for (at, request) in requests.into_iter().enumerate() {
+        match prepare_checked(family, &request) {
+            Err(reason) => parsed.push((at, nothing(request, reason))),
+            Ok(input) => {
+                let n = F::parts(&input).0.ids.len();
+                if longest.max(n) * (batch.len() + 1) > MAX_BATCH_PIECES {
+                    parsed.extend(score_and_decode(family, std::mem::take(&mut batch), with_vectors));
+                    longest = 0;
+                }
+                longest = longest.max(n);
+                batch.push(Ready { at, request, input });
+            }
+        }
+    }
+    parsed.extend(score_and_decode(family, batch, with_vectors));
+    parsed.sort_by_key(|(at, _)| *at);
+    parsed.into_iter().map(|(_, parsed)| parsed).collect()
+}
+
+fn nothing(request: Request, reason: String) -> Parsed {
+    Parsed { utterance: request.utterance, parse: Err(reason), word_vectors: Vec::new(), spans: Vec::new() }
+}
+
+/// Scores prepared utterances in one pass of the network and decodes each.
+fn score_and_decode<F: SpanFamily>(
+    family: &F,
+    batch: Vec<Ready<F::Input>>,
+    with_vectors: bool,
+) -> Vec<(usize, Parsed)> {
+    let items: Vec<Item<'_>> = batch
+        .iter()
+        .map(|ready| F::parts(&ready.input))
+        .map(|(pieces, spans)| Item { pieces, lower: None, spans })
+        .collect();
+    let network = &family.model().network;
+    let (logits, vectors) = if with_vectors {
+        network.logits_and_words(&items)
+    } else {
+        (network.logits(&items), vec![Vec::new(); items.len()])
+    };
+    let mut parsed = Vec::with_capacity(batch.len());
+    for (item, (Ready { at, request, input }, word_vectors)) in batch.into_iter().zip(vectors).enumerate() {
+        let logits = logits.of(item);
+        if !family.model().is_usable(logits) {
+            let reason = "the model's scores are no finite numbers: its training diverged; train it again";
+            parsed.push((at, nothing(request, reason.to_owned())));
+            continue;
+        }
+        let Request { utterance, details, budget } = request;
+        let Decoded { parse, spans } = family.decode(&input, logits, details, &Meter::new(&budget));
+        parsed.push((at, Parsed { utterance, parse, word_vectors, spans }));
+    }
+    parsed
+}
+
+/// Makes an utterance ready for the network; or says why it has no parse, as far as that is known before it is scored.
+pub(super) fn prepare_checked<F: SpanFamily>(family: &F, request: &Request) -> Result<F::Input, String> {
+    let Request { utterance, budget, .. } = request;
+    if utterance.is_empty() {
+        return Err("the utterance has no words".to_owned());
+    }
+    let too_long = |limit: Exhausted| {
+        format!("the utterance is too long: scoring {} words exceeds {limit}", utterance.len())
+    };
+    let meter = Meter::new(budget);
+    meter.look().map_err(given_up)?;
+    meter.fits(family.bytes(utterance.len())).map_err(too_long)?;
+    let input =
+        family.prepare(utterance.clone()).map_err(|error| format!("the utterance is too long: {error}"))?;
+    if let Some(reason) = family.refusal(&input) {
+        return Err(reason);
+    }
+    let encoder = family.model().network.encoder();
+    let (n, limit) = (F::parts(&input).0.ids.len(), encoder.max_pieces());
+    if n > limit {
+        return Err(format!("the utterance has {n} word-pieces, the encoder takes at most {limit}"));
+    }
+    // Attention: weights before and after the softmax, for every pair of word-pieces.
+    meter.fits(2 * n * n * encoder.heads * size_of::<f32>()).map_err(too_long)?;
+    meter.can_spend(family.work(&input)).map_err(|limit| exhausted(F::prepared(&input), limit))?;
+    Ok(input)
+}
