@@ -88,7 +88,8 @@ pub fn fit(model: &Model, evaluator: &Evaluator<'_>, train: &[Utterance], dev: &
         let dev: Vec<Utterance> = dev.iter().map(|example| Utterance::new(&*example.utterance)).collect();
         novelty(model, train, &dev)
     };
-    Fitted { confidence: Confidence { calibration: fit_curve(&points), novelty }, ece_of_posteriors }
+    let confidence = Confidence { calibration: fit_curve(&points), novelty, threshold: None };
+    Fitted { confidence, ece_of_posteriors }
 }
 
 /// Fits Platt scaling with a penalty to posteriors and whether they were correct. Without points it is the identity.

@@ -82,7 +82,7 @@ pub fn sigmoid(x: f64) -> f64 {
 /// use spanwise_model::confidence::Calibration;
 ///
 /// let calibration = Calibration { slope: 0.5, offset: 0.0 };
-/// let confidence = Confidence { calibration, novelty: None };
+/// let confidence = Confidence { calibration, ..Confidence::default() };
 /// // The utterance is in the domain with probability 0.8. The posteriors of its programs are 0.9, 0.06 and 0.04.
 /// let (best, others) = confidence.probabilities(0.8, 0.9, &[0.06, 0.04]);
 /// // 0.8 x 0.75, and the other programs share 0.8 x 0.25 in proportion to their posteriors.
@@ -95,6 +95,8 @@ pub struct Confidence {
     pub calibration: Calibration,
     /// Detects out-of-domain utterances; with `None`, every utterance counts as in-domain.
     pub novelty: Option<Novelty>,
+    /// Answers that are less probable than this are withheld; `None` for a model that was never calibrated.
+    pub threshold: Option<f64>,
 }
 
 impl Confidence {

@@ -129,6 +129,8 @@ impl Files {
 struct StoredConfidence {
     calibration: Calibration,
     novelty: Option<StoredNovelty>,
+    #[serde(default)]
+    threshold: Option<f64>,
 }
 
 /// Novelty without its prototypes, which are among the weights.
@@ -150,7 +152,7 @@ impl StoredConfidence {
             scale: novelty.scale,
             vocabulary: novelty.vocabulary.clone(),
         });
-        Self { calibration: confidence.calibration, novelty }
+        Self { calibration: confidence.calibration, novelty, threshold: confidence.threshold }
     }
 
     /// The error in the values, if there is one.
@@ -175,7 +177,7 @@ impl StoredConfidence {
                 Some(Novelty { width, prototypes, scale, vocabulary })
             }
         };
-        Ok(Confidence { calibration: self.calibration, novelty })
+        Ok(Confidence { calibration: self.calibration, novelty, threshold: self.threshold })
     }
 }
 

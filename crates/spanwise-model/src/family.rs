@@ -2,7 +2,7 @@
 
 use crate::directory::ModelError;
 use crate::families::Settings;
-use crate::outcome::{Details, Parse};
+use crate::outcome::{Details, Parse, Refused};
 use crate::span_model::SpanModel;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -127,7 +127,7 @@ pub struct Parsed {
     /// The utterance.
     pub utterance: Utterance,
     /// The best program with uncalibrated probabilities, or why there is none.
-    pub parse: Result<Box<Parse>, String>,
+    pub parse: Result<Box<Parse>, Refused>,
     /// The encoder's vector of every word, one after the other; empty where there is none.
     pub word_vectors: Vec<f32>,
     /// Posterior probabilities of spans, if they were requested and the family has them.

@@ -26,8 +26,8 @@ pub use family::{
 };
 pub use labels::Labels;
 pub use model::Model;
-pub use outcome::{Alternative, Details, Outcome, Parse, Provenance};
+pub use outcome::{Alternative, Correction, Crowded, Details, Outcome, Parse, Provenance, Unread};
 pub use parser::Parser;
-pub use reading::{Question, plain_tree};
+pub use reading::{Question, Withhold, plain_tree};
 pub use span_model::{LexiconUse, SpanModel};
 pub use spanwise_chart::budget::Budget;

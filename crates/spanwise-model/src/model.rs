@@ -3,7 +3,7 @@
 use crate::confidence::Confidence;
 use crate::directory::{FORMAT_VERSION, ModelError};
 use crate::family::{Family, Parsed, Request};
-use crate::outcome::{Details, Outcome, Parse};
+use crate::outcome::{Details, Outcome, Parse, Refused};
 use spanwise_chart::budget::Budget;
 use spanwise_core::Utterance;
 use spanwise_domains::exec::ExecError;
@@ -95,7 +95,7 @@ impl Model {
         let Parsed { utterance, parse, word_vectors, spans } = parsed;
         let mut parse = match parse {
             Ok(parse) => parse,
-            Err(reason) => return Outcome::Nothing { utterance, reason, spans },
+            Err(Refused { cause, reason }) => return Outcome::Nothing { utterance, cause, reason, spans },
         };
         parse.spans = spans;
         self.detect_novelty(&mut parse, &word_vectors);

@@ -4,6 +4,7 @@ use spanwise_chart::spans::SpanPosterior;
 use spanwise_chart::tree::SpanTree;
 use spanwise_core::{Span, Utterance};
 use spanwise_lang::{ConstantId, TermId, Terms};
+use spanwise_reading::{Cause, CorrectionKind, UnreadKind};
 
 /// What is computed besides the best program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -14,6 +15,8 @@ pub struct Details {
     pub provenance: bool,
     /// The posterior probability of every span of the chart.
     pub chart: bool,
+    /// The second most probable program, where the best one is not much more probable. It costs nothing where it is.
+    pub rival: bool,
 }
 
 /// A program that was not chosen.
@@ -40,6 +43,58 @@ pub struct Provenance {
     pub probability: f64,
 }
 
+/// Words that were read as others.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Correction {
+    /// The words.
+    pub span: Span,
+    /// What they were read as.
+    pub to: String,
+    /// How the two are related.
+    pub kind: CorrectionKind,
+    /// How unlikely the change is; zero for the same word.
+    pub cost: f32,
+}
+
+/// Words that carry a meaning which the program does not have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Unread {
+    /// The words.
+    pub span: Span,
+    /// What kind of words they are.
+    pub kind: UnreadKind,
+}
+
+/// A part of a name that too many names have.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Crowded {
+    /// The words.
+    pub span: Span,
+    /// How many names have them.
+    pub n_names: usize,
+}
+
+/// Why an utterance has no parse.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Refused {
+    /// The kind of reason.
+    pub cause: Cause,
+    /// The reason, in words.
+    pub reason: String,
+}
+
+impl Refused {
+    /// The words allow no program.
+    pub(crate) fn no_program(reason: impl Into<String>) -> Self {
+        Self { cause: Cause::NoProgram, reason: reason.into() }
+    }
+
+    /// It would have cost too much.
+    pub(crate) fn too_costly(reason: impl Into<String>) -> Self {
+        Self { cause: Cause::TooCostly, reason: reason.into() }
+    }
+}
+
 /// The best program for an utterance. Programs are terms of `terms`.
 #[derive(Clone, Debug)]
 pub struct Parse {
@@ -62,6 +117,14 @@ pub struct Parse {
     pub in_domain: f64,
     /// The unknown words, where the utterance is more likely out-of-domain than not.
     pub unknown_words: Vec<u32>,
+    /// The words that were read as others.
+    pub corrections: Vec<Correction>,
+    /// The words that carry a meaning which the program does not have.
+    pub unread: Vec<Unread>,
+    /// Parts of names that too many names have.
+    pub crowded: Vec<Crowded>,
+    /// The second most probable program, where it was requested and is close to the best one.
+    pub rival: Option<TermId>,
     /// Other programs, the most probable first.
     pub alternatives: Vec<Alternative>,
     /// One entry per word, if requested.
@@ -84,6 +147,10 @@ impl Parse {
             posterior,
             in_domain: 1.0,
             unknown_words: Vec::new(),
+            corrections: Vec::new(),
+            unread: Vec::new(),
+            crowded: Vec::new(),
+            rival: None,
             alternatives: Vec::new(),
             provenance: Vec::new(),
             spans: Vec::new(),
@@ -105,6 +172,8 @@ pub enum Outcome {
     Nothing {
         /// The utterance.
         utterance: Utterance,
+        /// The kind of reason.
+        cause: Cause,
         /// The reason, in words.
         reason: String,
         /// The spans of the chart with their posterior probabilities, if requested.

@@ -1,17 +1,20 @@
 //! Readings: what the parser finds for an utterance, written out as plain data and evaluated.
 
+mod withheld;
+
 use crate::family::Request;
-use crate::outcome::{Alternative, Details, Outcome, Parse, Provenance};
+use crate::outcome::{Alternative, Correction, Details, Outcome, Parse, Provenance, Unread};
 use crate::parser::Parser;
 use serde_json::Value;
 use spanwise_chart::budget::Budget;
 use spanwise_chart::spans::SpanPosterior;
 use spanwise_chart::tree::{Category, SpanTree, TreeNode};
-use spanwise_core::Utterance;
+use spanwise_core::{Span, Utterance};
 use spanwise_domains::exec::Denotation;
 use spanwise_lang::{Domain, TermId, Terms, pretty};
 use spanwise_reading::{self as reading, Answer, ChartSpan, Guess, NodeKind, Reading, Token, Tree};
 use std::time::Duration;
+use withheld::withheld;
 
 /// Characters of a line of a program that is broken into lines.
 const PROGRAM_COLUMNS: usize = 72;
@@ -23,7 +26,7 @@ const PROGRAM_COLUMNS: usize = 72;
 ///
 /// let question = Question { alternatives: 3, ..Question::new("what states border texas") };
 /// assert_eq!(question.utterance.len(), 4);
-/// assert_eq!(question.abstain_below, None);
+/// assert_eq!(question.withhold, spanwise_model::Withhold::Default);
 /// ```
 #[derive(Clone, Debug)]
 pub struct Question<'a> {
@@ -33,9 +36,9 @@ pub struct Question<'a> {
     pub context: Option<&'a Value>,
     /// Most other programs to report.
     pub alternatives: usize,
-    /// A program that is less probable than this is withheld (selective prediction): it is not evaluated, and becomes
-    /// the [guess](Reading::guess) of a reading without a program.
-    pub abstain_below: Option<f64>,
+    /// Which programs are withheld (selective prediction): they are not evaluated, and become the
+    /// [guess](Reading::guess) of a reading without a program.
+    pub withhold: Withhold,
     /// Whether to report the posterior probabilities of all spans of the chart.
     pub chart: bool,
     /// What it may cost. A question that would cost more has a reading without a program.
@@ -46,6 +49,18 @@ pub struct Question<'a> {
     pub execute_alternatives: bool,
 }
 
+/// Which programs are withheld.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub enum Withhold {
+    /// Those below the threshold of the model, which was fitted when it was calibrated; none without one.
+    #[default]
+    Default,
+    /// Those that are less probable than this.
+    Below(f64),
+    /// None.
+    Never,
+}
+
 impl Question<'_> {
     /// An utterance without a context; the most probable program and nothing else is reported and evaluated.
     #[must_use]
@@ -54,7 +69,7 @@ impl Question<'_> {
             utterance: Utterance::new(text),
             context: None,
             alternatives: 0,
-            abstain_below: None,
+            withhold: Withhold::Default,
             chart: false,
             budget: Budget::interactive(),
             execute: true,
@@ -63,7 +78,12 @@ impl Question<'_> {
     }
 
     fn request(&self) -> Request {
-        let details = Details { alternatives: self.alternatives, provenance: true, chart: self.chart };
+        let details = Details {
+            alternatives: self.alternatives,
+            provenance: true,
+            chart: self.chart,
+            rival: self.withhold != Withhold::Never,
+        };
         Request { utterance: self.utterance.clone(), details, budget: self.budget.clone() }
     }
 }
@@ -106,27 +126,48 @@ impl Parser {
 
     fn written(&self, question: &Question<'_>, outcome: &Outcome) -> Reading {
         let utterance = outcome.utterance();
+        let threshold = self.threshold(question);
         let mut reading = Reading {
             utterance: utterance.text().to_owned(),
             chart: question.chart.then(|| self.chart(outcome)),
+            threshold,
             ..Reading::default()
         };
         let mut alignment: &[Provenance] = &[];
         match outcome {
-            Outcome::Nothing { reason, .. } => reading.reason = Some(reason.clone()),
+            Outcome::Nothing { cause, reason, .. } => {
+                reading.cause = Some(*cause);
+                reading.reason = Some(reason.clone());
+            }
             Outcome::Found(parse) => {
                 reading.unknown_words = parse.unknown().map(str::to_owned).collect();
-                reading.reason = withheld(parse, question.abstain_below);
-                if reading.reason.is_some() {
-                    reading.guess = Some(self.guess(parse));
-                } else {
-                    self.fill(&mut reading, question, parse);
-                    alignment = &parse.provenance;
+                reading.corrections = parse.corrections.iter().map(|it| correction(utterance, it)).collect();
+                reading.unread = parse.unread.iter().map(|it| unread(utterance, it)).collect();
+                match threshold.filter(|&threshold| parse.probability < threshold) {
+                    Some(threshold) => {
+                        let why = withheld(&self.model().domain, parse, threshold);
+                        (reading.cause, reading.reason) = (Some(why.cause), Some(why.reason));
+                        reading.clarification = why.clarification;
+                        reading.guess = Some(self.guess(parse));
+                    }
+                    None => {
+                        self.fill(&mut reading, question, parse);
+                        alignment = &parse.provenance;
+                    }
                 }
             }
         }
-        reading.tokens = self.tokens(utterance, alignment);
+        reading.tokens = self.tokens(outcome, alignment);
         reading
+    }
+
+    /// The probability below which a program is withheld.
+    fn threshold(&self, question: &Question<'_>) -> Option<f64> {
+        match question.withhold {
+            Withhold::Default => self.model().confidence.threshold,
+            Withhold::Below(threshold) => Some(threshold),
+            Withhold::Never => None,
+        }
     }
 
     /// Everything about a program that is not withheld.
@@ -214,9 +255,9 @@ impl Parser {
         outcome.spans().iter().map(span).collect()
     }
 
-    /// The words with their places in characters, their alignment, and whether a phrase of the lexicon contains them.
-    fn tokens(&self, utterance: &Utterance, alignment: &[Provenance]) -> Vec<Token> {
-        let domain = &self.model().domain;
+    /// The words with their places in characters, their alignment, and how they were read.
+    fn tokens(&self, outcome: &Outcome, alignment: &[Provenance]) -> Vec<Token> {
+        let (domain, utterance) = (&self.model().domain, outcome.utterance());
         let mut in_lexicon = vec![false; utterance.len()];
         for found in domain.lexicon().matches(utterance) {
             in_lexicon[found.span.start as usize..found.span.end as usize].fill(true);
@@ -225,6 +266,9 @@ impl Parser {
         for (at, (token, place)) in utterance.tokens().iter().zip(utterance.char_ranges()).enumerate() {
             let found = alignment.get(at);
             let constant = found.and_then(|found| found.constant);
+            let covers = |span: Span| span.start as usize <= at && at < span.end as usize;
+            let parse = outcome.parse();
+            let read_as = parse.and_then(|parse| parse.corrections.iter().find(|it| covers(it.span)));
             tokens.push(Token {
                 text: utterance.text()[token.bytes.clone()].to_owned(),
                 start: place.start,
@@ -233,34 +277,31 @@ impl Parser {
                 span: found.map(|found| [found.span.start, found.span.end]),
                 probability: found.map(|found| found.probability),
                 in_lexicon: in_lexicon[at],
+                unread: parse.is_some_and(|parse| parse.unread.iter().any(|it| covers(it.span))),
+                read_as: read_as.map(|it| it.to.clone()),
             });
         }
         tokens
     }
 }
 
+fn correction(utterance: &Utterance, it: &Correction) -> reading::Correction {
+    reading::Correction {
+        span: [it.span.start, it.span.end],
+        from: utterance.slice(it.span).to_owned(),
+        to: it.to.clone(),
+        kind: it.kind,
+    }
+}
+
+fn unread(utterance: &Utterance, it: &Unread) -> reading::Unread {
+    let words = utterance.slice(it.span).to_owned();
+    reading::Unread { span: [it.span.start, it.span.end], words, kind: it.kind }
+}
+
 /// A typed answer with its text; an answer without a value is absent, as `null` is in JSON.
 fn typed_and_text(answer: Answer, text: String) -> (Option<Answer>, Option<String>) {
     (Some(answer).filter(|answer| *answer != Answer::Null), Some(text))
-}
-
-/// Why an answer is withheld, if it is.
-fn withheld(parse: &Parse, abstain_below: Option<f64>) -> Option<String> {
-    let below = abstain_below.filter(|&below| parse.probability < below)?;
-    let probability = rounded_down(parse.probability, below);
-    let mut reason = format!("unsure: probability {probability} is below {below}");
-    if !parse.unknown_words.is_empty() {
-        let words = parse.unknown().collect::<Vec<_>>().join("`, `");
-        reason += &format!("; the utterance looks out-of-domain, nothing is known about `{words}`");
-    }
-    Some(reason)
-}
-
-/// A number in few digits that is still below a limit.
-fn rounded_down(p: f64, limit: f64) -> String {
-    let short = |digits: usize| format!("{p:.digits$}");
-    let is_below = |text: &String| text.parse::<f64>().is_ok_and(|p| p < limit);
-    (2..17).map(short).find(is_below).unwrap_or_else(|| p.to_string())
 }
 
 /// A span tree as plain data, without probabilities: names, sub-programs and types written out.

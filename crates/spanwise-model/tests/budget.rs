@@ -31,7 +31,7 @@ fn chart() -> ChartSettings {
 }
 
 fn parse(model: &Model, text: &str, budget: Budget) -> Outcome {
-    let details = Details { alternatives: 3, provenance: true, chart: true };
+    let details = Details { alternatives: 3, provenance: true, chart: true, rival: false };
     let request = Request { utterance: Utterance::new(text), details, budget };
     model.parse_requests(vec![request]).pop().unwrap()
 }

@@ -123,7 +123,7 @@ impl Saved {
 
 #[test]
 fn a_model_parses_the_same_before_and_after_it_was_saved() {
-    let details = Details { alternatives: 3, provenance: true, chart: false };
+    let details = Details { alternatives: 3, provenance: true, chart: false, rival: false };
     let saved = Saved::new();
     let before = Parser::new(model(1, 16), None);
     let after = Parser::load(saved.path()).unwrap();
@@ -358,6 +358,7 @@ fn calibrated() -> Model {
     model.confidence = Confidence {
         calibration: Calibration { slope: 1.5, offset: -0.25 },
         novelty: Some(Novelty { width: 16, prototypes, scale, vocabulary }),
+        threshold: Some(0.25),
     };
     model
 }

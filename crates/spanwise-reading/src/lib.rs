@@ -69,12 +69,30 @@ pub struct Reading {
     /// The words that the model knows nothing about, where the utterance looks out-of-domain.
     #[serde(default)]
     pub unknown_words: Vec<String>,
+    /// The words that were read as others: typing errors, parts of names, accents.
+    #[serde(default)]
+    pub corrections: Vec<Correction>,
+    /// The words that carry a meaning which the program does not have.
+    #[serde(default)]
+    pub unread: Vec<Unread>,
+    /// The probability below which answers are withheld; null where nothing is withheld.
+    #[serde(default)]
+    pub threshold: Option<f64>,
+    /// The date that relative dates refer to; left out where the domain has no dates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub now: Option<String>,
     /// The spans of the chart with their posterior probabilities; left out unless requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chart: Option<Vec<ChartSpan>>,
     /// Why there is no program; left out where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The kind of reason, for programs; left out where there is a program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
+    /// What to ask back, where that would help; otherwise left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clarification: Option<Clarification>,
     /// The most probable program, where it was withheld because its probability is too low; otherwise left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub guess: Option<Guess>,
@@ -84,6 +102,97 @@ pub struct Reading {
     /// A remark of the executor on the answer, such as why it is empty; otherwise left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+}
+
+/// Words that were read as others.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Correction {
+    /// First word and one past the last.
+    pub span: [u32; 2],
+    /// The words as they were written.
+    pub from: String,
+    /// What they were read as.
+    pub to: String,
+    /// How the two are related.
+    pub kind: CorrectionKind,
+}
+
+/// How written words are related to what they were read as.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum CorrectionKind {
+    /// The same but for case, accents or punctuation.
+    Folded,
+    /// A typing error.
+    Spelling,
+    /// A part of a longer name.
+    Part,
+    /// Other words of a similar meaning.
+    Meaning,
+}
+
+/// Words that carry a meaning which the program does not have.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Unread {
+    /// First word and one past the last.
+    pub span: [u32; 2],
+    /// The words as they were written.
+    pub words: String,
+    /// What kind of words they are.
+    pub kind: UnreadKind,
+}
+
+/// Why words count as unread.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum UnreadKind {
+    /// A number, an amount, a date.
+    Number,
+    /// A name of the domain.
+    Name,
+    /// A negation: `not`, `without`.
+    Negation,
+    /// A word that the parser has never seen.
+    Unknown,
+    /// A known word that usually has a meaning.
+    Content,
+}
+
+/// Why there is no program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause {
+    /// Words that the parser has never seen.
+    UnknownWords,
+    /// Words that the best program leaves out: a number, a name, a negation.
+    UnreadWords,
+    /// Two programs are about as probable.
+    Ambiguous,
+    /// Part of a name that too many names have.
+    ManyNames,
+    /// The utterance is unlike what the parser was trained on.
+    OutOfDomain,
+    /// The best program is not probable enough.
+    Unsure,
+    /// The words allow no program.
+    NoProgram,
+    /// It would have cost too much.
+    TooCostly,
+}
+
+/// What to ask back.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct Clarification {
+    /// The question, in words.
+    pub question: String,
+    /// The programs or names to choose from.
+    pub choices: Vec<String>,
 }
 
 /// A program that was withheld.
@@ -135,6 +244,12 @@ pub struct Token {
     pub probability: Option<f64>,
     /// Whether a phrase of the lexicon contains this word.
     pub in_lexicon: bool,
+    /// Whether the word carries a meaning which the program does not have.
+    #[serde(default)]
+    pub unread: bool,
+    /// The word that it was read as, if that is another one; otherwise left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_as: Option<String>,
 }
 
 /// A span of the chart with its posterior probability.

@@ -37,6 +37,14 @@ fn full() -> Reading {
         span: Some([0, 1]),
         probability: Some(0.5),
         in_lexicon: true,
+        unread: true,
+        read_as: Some("walks".to_owned()),
+    };
+    let correction = Correction {
+        span: [0, 1],
+        from: "wlak".to_owned(),
+        to: "walk".to_owned(),
+        kind: CorrectionKind::Spelling,
     };
     Reading {
         utterance: "walk left".to_owned(),
@@ -52,6 +60,12 @@ fn full() -> Reading {
         alternatives: vec![alternative],
         tokens: vec![token],
         unknown_words: vec!["left".to_owned()],
+        corrections: vec![correction],
+        unread: vec![Unread { span: [1, 2], words: "left".to_owned(), kind: UnreadKind::Content }],
+        threshold: Some(0.5),
+        now: Some("2011-03-05".to_owned()),
+        cause: Some(Cause::Ambiguous),
+        clarification: Some(Clarification { question: "which?".to_owned(), choices: vec!["a".to_owned()] }),
         chart: Some(vec![ChartSpan { span: [0, 2], constant: None, probability: 0.75 }]),
         reason: Some("unsure".to_owned()),
         guess: Some(Guess { program: "i_walk()".to_owned(), probability: 0.1, posterior: 0.2 }),
@@ -89,8 +103,11 @@ fn fields_keep_their_names_and_those_without_a_value_are_null_or_left_out() {
         "alternatives",
         "tokens",
         "unknown_words",
+        "corrections",
+        "unread",
+        "threshold",
     ];
-    let sometimes = ["chart", "reason", "guess", "error", "note"];
+    let sometimes = ["now", "chart", "reason", "cause", "clarification", "guess", "error", "note"];
     assert_eq!(keys(&Reading::default()), always);
     assert_eq!(keys(&full()), [&always[..], &sometimes[..]].concat());
 }

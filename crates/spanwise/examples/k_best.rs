@@ -8,7 +8,7 @@
 
 mod support;
 
-use spanwise::{Details, Question, Utterance};
+use spanwise::{Details, Question, Utterance, Withhold};
 use std::error::Error;
 
 pub(crate) fn main() -> Result<(), Box<dyn Error>> {
@@ -18,7 +18,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     // second has words that the model knows nothing about, and the third has no words of the domain at all.
     let texts = ["blink the cellar lamp three times", "paint the desk green", "how do i boil an egg"];
     let questions =
-        texts.map(|text| Question { alternatives: 3, abstain_below: Some(0.5), ..Question::new(text) });
+        texts.map(|text| Question { alternatives: 3, withhold: Withhold::Below(0.5), ..Question::new(text) });
     for reading in parser.read_batch(&questions) {
         println!("{}", reading.utterance);
         match (&reading.program, &reading.reason) {

@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use spanwise_core::Utterance;
-use spanwise_model::{Budget, Parser, Question};
+use spanwise_model::{Budget, Parser, Question, Withhold};
 use spanwise_reading::Reading;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
         parser: &parser,
         alternatives: args.alternatives.into(),
         context: context.map(|context| context.value),
-        abstain_below: args.abstain_below,
+        withhold: args.abstain_below.map_or(Withhold::Default, Withhold::Below),
         execute: !args.no_execute,
         // Only JSON shows their answers.
         execute_alternatives: args.json || args.texts.is_empty(),
@@ -123,7 +123,7 @@ struct Worker<'a> {
     parser: &'a Parser,
     alternatives: usize,
     context: Option<Value>,
-    abstain_below: Option<f64>,
+    withhold: Withhold,
     execute: bool,
     execute_alternatives: bool,
 }
@@ -135,7 +135,7 @@ impl Worker<'_> {
             utterance: line.utterance.clone(),
             context: line.context.as_ref().or(self.context.as_ref()),
             alternatives: self.alternatives,
-            abstain_below: self.abstain_below,
+            withhold: self.withhold,
             execute: self.execute,
             execute_alternatives: self.execute_alternatives,
             chart: false,

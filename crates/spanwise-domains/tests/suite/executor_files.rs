@@ -71,7 +71,7 @@ fn pipes_devices_and_huge_files_are_refused_at_once() {
     let directory = tempfile::tempdir().unwrap();
     let pipe = directory.path().join("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    refused(r#"["sh", "pipe"]"#, directory.path(), "which is neither a regular file nor a directory");
+    refused(r#"["sh", "pipe"]"#, directory.path(), "it is a pipe; expected a regular file");
     let huge = File::create(directory.path().join("huge")).unwrap();
     huge.set_len(MAX_FILE_BYTES + 1).unwrap();
     refused(r#"["sh", "huge"]"#, directory.path(), "which is too large: a model includes at most 64 MiB");

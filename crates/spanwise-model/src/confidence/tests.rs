@@ -49,7 +49,7 @@ fn probabilities_are_in_order_and_sum_to_at_most_one() {
     for round in 0..500 {
         let mut share = || (random.next() % 1000) as f64 / 1000.0;
         let calibration = Calibration { slope: 3.0 * share(), offset: 6.0 * share() - 3.0 };
-        let confidence = Confidence { calibration, novelty: None };
+        let confidence = Confidence { calibration, ..Confidence::default() };
         let (best, in_domain) = (share(), share());
         let mut others: Vec<f64> = (0..4).map(|_| share() * (1.0 - best) / 3.0).collect();
         others.sort_by(|a, b| b.total_cmp(a));

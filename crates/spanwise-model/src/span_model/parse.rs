@@ -2,7 +2,7 @@
 
 use super::{Prepared, SpanFamily};
 use crate::family::{Parsed, Request};
-use crate::outcome::Parse;
+use crate::outcome::{Parse, Refused};
 use spanwise_chart::budget::{Exhausted, Meter};
 use spanwise_chart::spans::SpanPosterior;
 use spanwise_nn::Item;
@@ -13,31 +13,31 @@ const MAX_BATCH_PIECES: usize = 1 << 13;
 /// What decoding one utterance gives.
 pub(crate) struct Decoded {
     /// The best program, or why there is none.
-    pub(crate) parse: Result<Box<Parse>, String>,
+    pub(crate) parse: Result<Box<Parse>, Refused>,
     /// Posteriors of spans, if they were requested.
     pub(crate) spans: Vec<SpanPosterior>,
 }
 
 impl Decoded {
-    pub(crate) fn nothing(reason: String) -> Self {
+    pub(crate) fn nothing(reason: Refused) -> Self {
         Self { parse: Err(reason), spans: Vec::new() }
     }
 }
 
 /// Why an utterance has no parse: its charts exceed the budget.
-pub(crate) fn exhausted(prepared: &Prepared, limit: Exhausted) -> String {
+pub(crate) fn exhausted(prepared: &Prepared, limit: Exhausted) -> Refused {
     let (words, readings) = (prepared.utterance.len(), prepared.lattice.leaves().len());
     match limit {
         Exhausted::Deadline | Exhausted::Cancelled => given_up(limit),
-        Exhausted::Work | Exhausted::Memory | Exhausted::Time => format!(
+        Exhausted::Work | Exhausted::Memory | Exhausted::Time => Refused::too_costly(format!(
             "the utterance is too long and too ambiguous: {words} words have {readings} readings, and combining \
              them exceeds {limit}; ask a shorter question"
-        ),
+        )),
     }
 }
 
-fn given_up(limit: Exhausted) -> String {
-    format!("the work was given up: it reached {limit}")
+fn given_up(limit: Exhausted) -> Refused {
+    Refused::too_costly(format!("the work was given up: it reached {limit}"))
 }
 
 /// A request that is ready to be scored, with its place in the batch.
@@ -74,7 +74,7 @@ pub(crate) fn parse_batch<F: SpanFamily>(
     parsed.into_iter().map(|(_, parsed)| parsed).collect()
 }
 
-fn nothing(request: Request, reason: String) -> Parsed {
+fn nothing(request: Request, reason: Refused) -> Parsed {
     Parsed { utterance: request.utterance, parse: Err(reason), word_vectors: Vec::new(), spans: Vec::new() }
 }
 
@@ -100,7 +100,7 @@ fn score_and_decode<F: SpanFamily>(
         let logits = logits.of(item);
         if !family.model().is_usable(logits) {
             let reason = "the model's scores are no finite numbers: its training diverged; train it again";
-            parsed.push((at, nothing(request, reason.to_owned())));
+            parsed.push((at, nothing(request, Refused::no_program(reason))));
             continue;
         }
         let Request { utterance, details, budget } = request;
@@ -111,26 +111,28 @@ fn score_and_decode<F: SpanFamily>(
 }
 
 /// Makes an utterance ready for the network; or says why it has no parse, as far as that is known before it is scored.
-pub(super) fn prepare_checked<F: SpanFamily>(family: &F, request: &Request) -> Result<F::Input, String> {
+pub(super) fn prepare_checked<F: SpanFamily>(family: &F, request: &Request) -> Result<F::Input, Refused> {
     let Request { utterance, budget, .. } = request;
     if utterance.is_empty() {
-        return Err("the utterance has no words".to_owned());
+        return Err(Refused::no_program("the utterance has no words"));
     }
     let too_long = |limit: Exhausted| {
-        format!("the utterance is too long: scoring {} words exceeds {limit}", utterance.len())
+        let n = utterance.len();
+        Refused::too_costly(format!("the utterance is too long: scoring {n} words exceeds {limit}"))
     };
     let meter = Meter::new(budget);
     meter.look().map_err(given_up)?;
     meter.fits(family.bytes(utterance.len())).map_err(too_long)?;
-    let input =
-        family.prepare(utterance.clone()).map_err(|error| format!("the utterance is too long: {error}"))?;
+    let too_large = |error| Refused::too_costly(format!("the utterance is too long: {error}"));
+    let input = family.prepare(utterance.clone()).map_err(too_large)?;
     if let Some(reason) = family.refusal(&input) {
-        return Err(reason);
+        return Err(Refused::no_program(reason));
     }
     let encoder = family.model().network.encoder();
     let (n, limit) = (F::parts(&input).0.ids.len(), encoder.max_pieces());
     if n > limit {
-        return Err(format!("the utterance has {n} word-pieces, the encoder takes at most {limit}"));
+        let reason = format!("the utterance has {n} word-pieces, the encoder takes at most {limit}");
+        return Err(Refused::too_costly(reason));
     }
     // Attention: weights before and after the softmax, for every pair of word-pieces.
     meter.fits(2 * n * n * encoder.heads * size_of::<f32>()).map_err(too_long)?;

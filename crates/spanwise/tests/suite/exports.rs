@@ -5,8 +5,9 @@
 use crate::support;
 use spanwise::reading::{self, ChartSpan, Guess, NodeKind};
 use spanwise::{
-    Alternative, Answer, Category, ConstantId, Details, Domain, Outcome, Parse, Parser, Provenance, Question,
-    Reading, Span, SpanPosterior, SpanTree, StateId, TermId, Terms, Token, Tree, TreeNode, TypeId, Utterance,
+    Alternative, Answer, Category, ConstantId, Correction, Crowded, Details, Domain, Outcome, Parse, Parser,
+    Provenance, Question, Reading, Span, SpanPosterior, SpanTree, StateId, TermId, Terms, Token, Tree,
+    TreeNode, TypeId, Unread, Utterance, Withhold,
 };
 
 const TEXT: &str = "blink the cellar lamp three times";
@@ -15,7 +16,7 @@ const TEXT: &str = "blink the cellar lamp three times";
 fn every_field_of_a_parse_has_a_type_that_can_be_named() {
     let parser: Parser = support::train_lamps().unwrap();
     let domain: &Domain = &parser.model().domain;
-    let details = Details { alternatives: 2, provenance: true, chart: true };
+    let details = Details { alternatives: 2, provenance: true, chart: true, rival: false };
     let outcome: Outcome = parser.parse_with(Utterance::new(TEXT), details);
     let Outcome::Found(parse) = outcome else { panic!("no parse") };
     let Parse {
@@ -28,6 +29,10 @@ fn every_field_of_a_parse_has_a_type_that_can_be_named() {
         posterior,
         in_domain,
         unknown_words,
+        corrections,
+        unread,
+        crowded,
+        rival,
         alternatives,
         provenance,
         spans,
@@ -40,6 +45,8 @@ fn every_field_of_a_parse_has_a_type_that_can_be_named() {
     assert!(numbers.0.is_finite() && numbers.1 > 0.0 && numbers.2 > 0.0 && numbers.3 > 0.0);
     check_tree(&tree.unwrap(), domain, tokens.len());
 
+    let _: (Vec<Correction>, Vec<Unread>, Vec<Crowded>) = (corrections, unread, crowded);
+    let _: Option<TermId> = rival;
     assert_eq!(alternatives.len(), 2);
     for Alternative { program, probability, posterior, score } in alternatives {
         let _: (TermId, f64, f64, f32) = (program, probability, posterior, score);
@@ -90,8 +97,14 @@ fn every_field_of_a_reading_has_a_type_that_can_be_named() {
         alternatives,
         tokens,
         unknown_words,
+        corrections,
+        unread,
+        threshold,
+        now,
         chart,
         reason,
+        cause,
+        clarification,
         guess,
         error,
         note,
@@ -107,6 +120,9 @@ fn every_field_of_a_reading_has_a_type_that_can_be_named() {
     let unknown_words: Vec<String> = unknown_words;
     assert!(unknown_words.is_empty());
 
+    let _: (Vec<reading::Correction>, Vec<reading::Unread>) = (corrections, unread);
+    let _: (Option<f64>, Option<String>) = (threshold, now);
+    let _: (Option<reading::Cause>, Option<reading::Clarification>) = (cause, clarification);
     let tree: Tree = tree.unwrap();
     for reading::TreeNode { span, words, kind, constant, program, r#type, probability, children } in
         tree.nodes
@@ -121,8 +137,11 @@ fn every_field_of_a_reading_has_a_type_that_can_be_named() {
         let _: (Option<Answer>, Option<String>) = (answer, denotation);
     }
     assert_eq!(tokens.len(), 6);
-    for reading::Token { text, start, end, constant, span, probability, in_lexicon } in tokens {
-        let _: (String, usize, usize, bool) = (text, start, end, in_lexicon);
+    for reading::Token { text, start, end, constant, span, probability, in_lexicon, unread, read_as } in
+        tokens
+    {
+        let _: (String, usize, usize, bool) = (text, start, end, in_lexicon || unread);
+        let _: Option<String> = read_as;
         let _: (Option<String>, Option<[u32; 2]>, Option<f64>) = (constant, span, probability);
     }
     let chart: Vec<ChartSpan> = chart.unwrap();
@@ -134,7 +153,7 @@ fn every_field_of_a_reading_has_a_type_that_can_be_named() {
 #[test]
 fn a_withheld_program_is_a_guess_with_all_its_fields() {
     let parser = support::train_lamps().unwrap();
-    let reading = parser.read(&Question { abstain_below: Some(1.1), ..Question::new(TEXT) });
+    let reading = parser.read(&Question { withhold: Withhold::Below(1.1), ..Question::new(TEXT) });
     let Guess { program, probability, posterior } = reading.guess.unwrap();
     assert!(reading.program.is_none() && !program.is_empty() && probability <= 1.0 && posterior > 0.0);
 }

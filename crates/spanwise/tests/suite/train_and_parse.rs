@@ -33,7 +33,7 @@ fn a_trained_model_parses_the_same_after_loading() {
     let trained = train(&config, directory.path(), None, &out, false, watch).unwrap();
     let loaded = Parser::load(&out).unwrap();
 
-    let details = Details { alternatives: 2, provenance: true, chart: false };
+    let details = Details { alternatives: 2, provenance: true, chart: false, rival: false };
     for text in ["turn on the hall lamp", "kill the cellar light", "blink the desk lamp three times", "?", ""]
     {
         let [before, after] =

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use spanwise_core::Utterance;
 use spanwise_domains::text::{Kind, read_text};
 use spanwise_lang::domain::ExecutorChoice;
-use spanwise_model::{Budget, ExecutorPolicy, Model, Parser, Question};
+use spanwise_model::{Budget, ExecutorPolicy, Model, Parser, Question, Withhold};
 use spanwise_reading::Reading;
 use spanwise_server::{Ask, Engine, Executed, ModelInfo, Refusal, Source, Stamp};
 use std::fs;
@@ -162,7 +162,7 @@ fn question(ask: &Ask) -> Question<'_> {
         utterance: Utterance::new(ask.utterance.as_str()),
         context: ask.context.as_deref(),
         alternatives: ask.k,
-        abstain_below: ask.abstain_below,
+        withhold: ask.abstain_below.map_or(Withhold::Default, Withhold::Below),
         chart: ask.chart,
         budget: Budget {
             deadline: ask.deadline,

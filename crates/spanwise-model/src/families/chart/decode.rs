@@ -1,7 +1,7 @@
 //! Decoding: the Viterbi program of a scored chart, its posterior, k-best alternatives and provenance.
 
 use super::scores::ScoredChart;
-use crate::outcome::{Alternative, Details, Parse, Provenance};
+use crate::outcome::{Alternative, Details, Parse, Provenance, Refused};
 use crate::provenance::align;
 use crate::span_model::{Decoded, exhausted};
 use spanwise_chart::budget::{Exhausted, Meter};
@@ -31,13 +31,13 @@ pub(super) fn decode(scored: &ScoredChart<'_>, details: Details, meter: &Meter) 
     };
     match found(scored, input, details, meter) {
         Ok(Some(decoded)) => decoded,
-        Ok(None) => Decoded::nothing("the words allow no complete program".to_owned()),
+        Ok(None) => Decoded::nothing(Refused::no_program("the words allow no complete program")),
         Err(limit) => Decoded::nothing(exhausted(&scored.input.prepared, limit)),
     }
 }
 
-fn broken(error: &ChartError) -> String {
-    format!("the scores are broken: {error}")
+fn broken(error: &ChartError) -> Refused {
+    Refused::no_program(format!("the scores are broken: {error}"))
 }
 
 /// The same; `None` when the words allow no program.

@@ -8,7 +8,7 @@ pub use scores::PaperInput;
 pub use settings::{PaperSettings, TypeChecks};
 
 use crate::families::Settings;
-use crate::outcome::{Details, Parse};
+use crate::outcome::{Details, Parse, Refused};
 use crate::provenance::align;
 use crate::span_model::{Decoded, LossTarget, Prepared, SpanFamily, SpanGradient, SpanModel, exhausted};
 use spanwise_chart::budget::Meter;
@@ -26,10 +26,10 @@ pub struct PaperParser {
 
 impl PaperParser {
     /// The best tree that the beam finds, as a parse.
-    fn search(&self, input: &PaperInput, logits: &[f32], meter: &Meter) -> Result<Box<Parse>, String> {
+    fn search(&self, input: &PaperInput, logits: &[f32], meter: &Meter) -> Result<Box<Parse>, Refused> {
         let broken = |error: PaperError| match error {
             PaperError::Exhausted(limit) => exhausted(&input.prepared, limit),
-            error => format!("the scores are broken: {error}"),
+            error => Refused::no_program(format!("the scores are broken: {error}")),
         };
         let scores = self.scores(input, logits).map_err(broken)?;
         let mut terms = self.model.domain.new_terms();
@@ -43,9 +43,9 @@ impl PaperParser {
                 let parse = Parse::new(utterance, terms, program, probability, score);
                 Ok(Box::new(Parse { tree: Some(tree), provenance, ..parse }))
             }
-            PaperOutcome::NoDerivation => Err("no tree over the words is a program".to_owned()),
+            PaperOutcome::NoDerivation => Err(Refused::no_program("no tree over the words is a program")),
             PaperOutcome::BeamExhausted { width } => {
-                Err(format!("none of the {width} best trees is a program"))
+                Err(Refused::no_program(format!("none of the {width} best trees is a program")))
             }
         }
     }

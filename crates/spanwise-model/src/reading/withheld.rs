@@ -1,0 +1,85 @@
+//! Why an answer is withheld, in words: what was not understood, or what the two readings are.
+
+use crate::outcome::{Parse, Unread};
+use spanwise_core::Span;
+use spanwise_lang::Domain;
+use spanwise_reading::{Cause, Clarification, UnreadKind};
+
+/// Below this probability of being in the domain, that is the reason.
+const IN_DOMAIN: f64 = 0.5;
+/// Words that a reason names at most.
+const MAX_WORDS: usize = 5;
+
+/// Why an answer is withheld.
+pub(super) struct Withheld {
+    pub(super) cause: Cause,
+    pub(super) reason: String,
+    pub(super) clarification: Option<Clarification>,
+}
+
+/// The reason why a parse below the threshold is withheld: the first of what a person would say.
+pub(super) fn withheld(domain: &Domain, parse: &Parse, threshold: f64) -> Withheld {
+    let (cause, why) = why(parse);
+    let probability = rounded_down(parse.probability, threshold);
+    let reason = format!("{why} (probability {probability}, the threshold is {threshold})");
+    Withheld { cause, reason, clarification: clarification(domain, parse) }
+}
+
+fn why(parse: &Parse) -> (Cause, String) {
+    if let Some(crowd) = parse.crowded.first() {
+        let words = parse.utterance.slice(crowd.span);
+        return (Cause::ManyNames, format!("{} names contain `{words}`", crowd.n_names));
+    }
+    if parse.in_domain < IN_DOMAIN && !parse.unknown_words.is_empty() {
+        let words = quoted(parse.unknown());
+        return (Cause::OutOfDomain, format!("this looks out-of-domain: nothing is known about {words}"));
+    }
+    let of = |kind: UnreadKind| {
+        let words = parse.unread.iter().filter(move |it| it.kind == kind);
+        words.map(|it: &Unread| parse.utterance.slice(it.span)).collect::<Vec<_>>()
+    };
+    for (kind, cause, text) in [
+        (UnreadKind::Unknown, Cause::UnknownWords, "nothing is known about"),
+        (UnreadKind::Number, Cause::UnreadWords, "no program here has a place for the number"),
+        (UnreadKind::Name, Cause::UnreadWords, "no program here has a place for the name"),
+        (UnreadKind::Negation, Cause::UnreadWords, "the best program leaves out"),
+        (UnreadKind::Content, Cause::UnreadWords, "the best program leaves out"),
+    ] {
+        let words = of(kind);
+        if !words.is_empty() {
+            return (cause, format!("{text} {}", quoted(words.into_iter())));
+        }
+    }
+    if parse.in_domain < IN_DOMAIN {
+        return (Cause::OutOfDomain, "this looks out-of-domain".to_owned());
+    }
+    if parse.rival.is_some() {
+        return (Cause::Ambiguous, "two readings are about as likely".to_owned());
+    }
+    (Cause::Unsure, "the best program is doubtful".to_owned())
+}
+
+fn quoted<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    let words: Vec<String> = words.take(MAX_WORDS).map(|word| format!("`{word}`")).collect();
+    words.join(", ")
+}
+
+/// A question back, where two readings are close.
+fn clarification(domain: &Domain, parse: &Parse) -> Option<Clarification> {
+    if let Some(crowd) = parse.crowded.first() {
+        let words = parse.utterance.slice(Span::new(crowd.span.start, crowd.span.end));
+        let question = format!("which `{words}` do you mean? {} names contain it", crowd.n_names);
+        return Some(Clarification { question, choices: Vec::new() });
+    }
+    let choices =
+        [parse.program, parse.rival?].map(|program| domain.display(&parse.terms, program).to_string());
+    let question = format!("do you mean `{}` or `{}`?", choices[0], choices[1]);
+    Some(Clarification { question, choices: choices.to_vec() })
+}
+
+/// A number in few digits that is still below a limit.
+fn rounded_down(p: f64, limit: f64) -> String {
+    let short = |digits: usize| format!("{p:.digits$}");
+    let is_below = |text: &String| text.parse::<f64>().is_ok_and(|p| p < limit);
+    (2..17).map(short).find(is_below).unwrap_or_else(|| p.to_string())
+}
