@@ -87,6 +87,8 @@ pub(crate) fn reading(text: &str, nodes: Vec<TreeNode>) -> Reading {
         span: None,
         probability: None,
         in_lexicon: false,
+        unread: false,
+        read_as: None,
     };
     let tokens = utterance.tokens().iter().zip(utterance.char_ranges()).map(token).collect();
     Reading { utterance: text.to_owned(), tree: Some(Tree { nodes }), tokens, ..Reading::default() }
