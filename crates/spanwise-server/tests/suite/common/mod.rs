@@ -134,6 +134,8 @@ impl Fake {
                 span: Some([word, word + 1]),
                 probability: Some(0.9),
                 in_lexicon: true,
+                unread: false,
+                read_as: None,
             });
             at += n + 1;
         }
