@@ -102,8 +102,7 @@ impl Candidates {
 #[must_use]
 pub fn licensed(domain: &Domain, matches: &[Match]) -> Vec<Leaf> {
     let phrases = matches.iter().filter(|found| found.source == Source::Phrase);
-    let leaf =
-        |found: &Match| Leaf::new(found.span.start, found.span.end, found.constant);
+    let leaf = |found: &Match| Leaf::new(found.span.start, found.span.end, found.constant);
     let mut leaves: Vec<Leaf> = longest_names(domain, matches).chain(phrases).map(leaf).collect();
     leaves.sort_unstable();
     leaves.dedup();

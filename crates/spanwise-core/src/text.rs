@@ -124,6 +124,25 @@ impl Utterance {
         Self { now, ..self }
     }
 
+    /// The same with other words at some places, in ascending order. A word that would not be one token is not replaced, so
+    /// places stay the same.
+    #[must_use]
+    pub fn with_words<'a>(&self, words: impl IntoIterator<Item = (usize, &'a str)>) -> Self {
+        let mut text = String::with_capacity(self.text.len() + 8);
+        let mut done = 0;
+        for (at, word) in words {
+            let Some(token) = self.tokens.get(at).filter(|token| token.bytes.start >= done) else { continue };
+            if !word.chars().all(is_word_char) || word.is_empty() {
+                continue;
+            }
+            text += &self.text[done..token.bytes.start];
+            text += word;
+            done = token.bytes.end;
+        }
+        text += &self.text[done..];
+        Self::new(text).said_at(self.now)
+    }
+
     /// When it was said, if that is known.
     #[must_use]
     pub fn now(&self) -> Option<Moment> {
@@ -210,6 +229,14 @@ mod tests {
     #[test]
     fn combining_accents_stay_with_their_word() {
         assert_eq!(words("cafe\u{301} bar"), ["cafe\u{301}", "bar"]);
+    }
+
+    #[test]
+    fn other_words_stand_at_the_same_places() {
+        let utterance = Utterance::new("the captial of  texsa?");
+        let read = utterance.with_words([(1, "capital"), (3, "texas"), (9, "no")]);
+        assert_eq!(read.text(), "the capital of  texas?");
+        assert_eq!(utterance.with_words([(1, "two words")]).text(), utterance.text());
     }
 
     #[test]

@@ -10,6 +10,11 @@
 //!   chosen by greedy k-center selection. The distances expected in the domain are measured on held-out words: on each
 //!   training utterance against the prototypes of all *others*, and on dev. No out-of-domain utterances are needed.
 
+mod corrupt;
+mod effects;
+
+pub use effects::learn_effects;
+
 use crate::evaluate::evaluate_with;
 use crate::metrics::{Calibration as Bins, Evaluator};
 use hashbrown::{HashMap, HashSet};
@@ -66,6 +71,8 @@ pub struct Fitted {
     pub confidence: Confidence,
     /// The calibration error (ECE) of the posteriors without calibration.
     pub ece_of_posteriors: Option<f64>,
+    /// Whether the answer to each dev example is right.
+    pub right: Vec<bool>,
 }
 
 /// Fits the confidence of a model. Without training utterances, the novelty of the model is kept; without dev examples,
@@ -88,8 +95,10 @@ pub fn fit(model: &Model, evaluator: &Evaluator<'_>, train: &[Utterance], dev: &
         let dev: Vec<Utterance> = dev.iter().map(Example::spoken).collect();
         novelty(model, train, &dev)
     };
-    let confidence = Confidence { calibration: fit_curve(&points), novelty, threshold: None };
-    Fitted { confidence, ece_of_posteriors }
+    let right = scored.iter().map(|(one, _)| one.is_right().unwrap_or(false)).collect();
+    let Confidence { words, effects, threshold, .. } = model.confidence.clone();
+    let confidence = Confidence { calibration: fit_curve(&points), words, effects, novelty, threshold };
+    Fitted { confidence, ece_of_posteriors, right }
 }
 
 /// Fits Platt scaling with a penalty to posteriors and whether they were correct. Without points it is the identity.

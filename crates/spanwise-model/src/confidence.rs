@@ -8,9 +8,14 @@
 //! The second factor is Platt scaling ([`Calibration`]): a logistic function of the log-odds of the posterior. The first
 //! one is a logistic function of the novelty of the words ([`Novelty`]). Both are fitted by `spanwise_eval::calibrate`.
 
+mod evidence;
 mod novelty;
+mod words;
 
+pub use evidence::{Effects, Evidence};
 pub use novelty::{Novelty, NoveltyScore, Scale, distance, nearest, normalize};
+
+pub use words::{Familiarity, WordCounts};
 
 use serde::{Deserialize, Serialize};
 
@@ -79,12 +84,12 @@ pub fn sigmoid(x: f64) -> f64 {
 ///
 /// ```
 /// use spanwise_model::Confidence;
-/// use spanwise_model::confidence::Calibration;
+/// use spanwise_model::confidence::{Calibration, Evidence};
 ///
 /// let calibration = Calibration { slope: 0.5, offset: 0.0 };
 /// let confidence = Confidence { calibration, ..Confidence::default() };
 /// // The utterance is in the domain with probability 0.8. The posteriors of its programs are 0.9, 0.06 and 0.04.
-/// let (best, others) = confidence.probabilities(0.8, 0.9, &[0.06, 0.04]);
+/// let (best, others) = confidence.probabilities(0.8, &Evidence::default(), 0.9, &[0.06, 0.04]);
 /// // 0.8 x 0.75, and the other programs share 0.8 x 0.25 in proportion to their posteriors.
 /// assert!((best - 0.6).abs() < 1e-12);
 /// assert!((others[0] - 0.12).abs() < 1e-12 && (others[1] - 0.08).abs() < 1e-12);
@@ -93,6 +98,10 @@ pub fn sigmoid(x: f64) -> f64 {
 pub struct Confidence {
     /// Maps posteriors to probabilities.
     pub calibration: Calibration,
+    /// What the words of training utterances usually mean, to find those that a program leaves out.
+    pub words: WordCounts,
+    /// What it has meant that words are left out, guessed or corrected.
+    pub effects: Effects,
     /// Detects out-of-domain utterances; with `None`, every utterance counts as in-domain.
     pub novelty: Option<Novelty>,
     /// Answers that are less probable than this are withheld; `None` for a model that was never calibrated.
@@ -105,16 +114,31 @@ impl Confidence {
     /// The others share the remaining probability in proportion to their posteriors, and none of them gets more than the
     /// best one. The sum is at most `in_domain`, the probability that the utterance is in the domain.
     #[must_use]
-    pub fn probabilities(&self, in_domain: f64, best: f64, others: &[f64]) -> (f64, Vec<f64>) {
+    pub fn probabilities(
+        &self,
+        in_domain: f64,
+        evidence: &Evidence,
+        best: f64,
+        others: &[f64],
+    ) -> (f64, Vec<f64>) {
         let right = self.calibration.of(best);
+        // What is left out speaks against all programs of the utterance alike.
+        let credit = self.credit(right, evidence) * in_domain;
         let known: f64 = others.iter().sum();
         // Rounding can make posteriors sum to more than one.
         let rest = (1.0 - best).max(known);
         let share = |posterior: &f64| {
             let part = if rest > 0.0 { posterior / rest } else { 0.0 };
-            ((1.0 - right) * part).min(right) * in_domain
+            ((1.0 - right) * part).min(right) * credit
         };
-        (right * in_domain, others.iter().map(share).collect())
+        (right * credit, others.iter().map(share).collect())
+    }
+
+    /// The factor by which evidence lowers the probability of a program.
+    fn credit(&self, right: f64, evidence: &Evidence) -> f64 {
+        let before = log_odds(right);
+        let after = self.effects.lower(before, evidence);
+        if after < before && right > 0.0 { sigmoid(after) / right } else { 1.0 }
     }
 }
 

@@ -15,7 +15,7 @@ pub use error::ModelError;
 pub(crate) use files::file_error;
 pub use lock::DirectoryLock;
 
-use crate::confidence::{Calibration, Confidence, Novelty, Scale};
+use crate::confidence::{Calibration, Confidence, Effects, Novelty, Scale, WordCounts};
 use crate::families::Settings;
 use crate::family::Stored;
 use crate::model::Model;
@@ -131,6 +131,11 @@ struct StoredConfidence {
     novelty: Option<StoredNovelty>,
     #[serde(default)]
     threshold: Option<f64>,
+    #[serde(default)]
+    effects: Effects,
+    /// For each training word, how often it occurs, and how often it means nothing.
+    #[serde(default)]
+    words: BTreeMap<String, [u32; 2]>,
 }
 
 /// Novelty without its prototypes, which are among the weights.
@@ -152,7 +157,13 @@ impl StoredConfidence {
             scale: novelty.scale,
             vocabulary: novelty.vocabulary.clone(),
         });
-        Self { calibration: confidence.calibration, novelty, threshold: confidence.threshold }
+        Self {
+            calibration: confidence.calibration,
+            novelty,
+            threshold: confidence.threshold,
+            effects: confidence.effects,
+            words: confidence.words.iter().map(|(w, c)| (w.to_owned(), c)).collect(),
+        }
     }
 
     /// The error in the values, if there is one.
@@ -162,6 +173,12 @@ impl StoredConfidence {
             return Some(
                 "expected a `slope` of at least 0 and a finite `offset` in `confidence.calibration`",
             );
+        }
+        if !self.effects.is_good() {
+            return Some("expected numbers of at least 0 in `confidence.effects`");
+        }
+        if self.threshold.is_some_and(|threshold| !(0.0..=1.0).contains(&threshold)) {
+            return Some("expected a `threshold` from 0 to 1 in `confidence`");
         }
         let Scale { center, width } = self.novelty.as_ref()?.scale;
         let is_good = center.is_finite() && width > 0.0 && width.is_finite();
@@ -177,7 +194,10 @@ impl StoredConfidence {
                 Some(Novelty { width, prototypes, scale, vocabulary })
             }
         };
-        Ok(Confidence { calibration: self.calibration, novelty, threshold: self.threshold })
+        let mut words = WordCounts::default();
+        self.words.into_iter().for_each(|(word, counts)| words.insert(word, counts));
+        let Self { calibration, threshold, effects, .. } = self;
+        Ok(Confidence { calibration, words, effects, novelty, threshold })
     }
 }
 

@@ -15,6 +15,7 @@ mod parser;
 mod provenance;
 mod reading;
 pub mod span_model;
+pub mod unread;
 
 pub use confidence::Confidence;
 pub use consent::ExecutorPolicy;

@@ -4,6 +4,7 @@ use crate::confidence::Confidence;
 use crate::directory::{FORMAT_VERSION, ModelError};
 use crate::family::{Family, Parsed, Request};
 use crate::outcome::{Details, Outcome, Parse, Refused};
+use crate::unread::{Judged, unread};
 use spanwise_chart::budget::Budget;
 use spanwise_core::Utterance;
 use spanwise_domains::exec::ExecError;
@@ -99,9 +100,13 @@ impl Model {
         };
         parse.spans = spans;
         self.detect_novelty(&mut parse, &word_vectors);
+        let read = parse.read();
+        let (unread, evidence) = unread(&self.domain, &self.confidence.words, &parse, &read, Judged::New);
+        parse.unread = unread;
         parse.alternatives.sort_by(|a, b| b.posterior.total_cmp(&a.posterior));
         let others: Vec<f64> = parse.alternatives.iter().map(|other| other.posterior).collect();
-        let (best, others) = self.confidence.probabilities(parse.in_domain, parse.posterior, &others);
+        let (best, others) =
+            self.confidence.probabilities(parse.in_domain, &evidence, parse.posterior, &others);
         parse.probability = best;
         parse.alternatives.iter_mut().zip(others).for_each(|(other, p)| other.probability = p);
         Outcome::Found(parse)

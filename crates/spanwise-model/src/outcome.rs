@@ -5,6 +5,7 @@ use spanwise_chart::tree::SpanTree;
 use spanwise_core::{Span, Utterance};
 use spanwise_lang::{ConstantId, TermId, Terms};
 use spanwise_reading::{Cause, CorrectionKind, UnreadKind};
+use std::borrow::Cow;
 
 /// What is computed besides the best program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -155,6 +156,17 @@ impl Parse {
             provenance: Vec::new(),
             spans: Vec::new(),
         }
+    }
+
+    /// The utterance as it was read: with typing errors corrected. It has the same words at the same places.
+    #[must_use]
+    pub fn read(&self) -> Cow<'_, Utterance> {
+        let spelling = || self.corrections.iter().filter(|it| it.kind == CorrectionKind::Spelling);
+        if spelling().next().is_none() {
+            return Cow::Borrowed(&self.utterance);
+        }
+        let words = spelling().map(|it| (it.span.start as usize, it.to.as_str()));
+        Cow::Owned(self.utterance.with_words(words))
     }
 
     /// The [`unknown_words`](Self::unknown_words) as they were written.

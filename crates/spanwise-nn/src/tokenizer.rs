@@ -168,6 +168,16 @@ impl Tokenizer {
         }
     }
 
+    /// The pieces that are whole words of letters, in alphabetical order: common words of the language that the encoder was
+    /// trained on. None for a table of words, which knows only those of the training utterances.
+    #[must_use]
+    pub fn common_words(&self) -> Vec<String> {
+        match self {
+            Self::WordPiece(pieces) => pieces.common_words(),
+            Self::Words(_) => Vec::new(),
+        }
+    }
+
     /// The id that batches are filled up with.
     #[must_use]
     pub fn pad_id(&self) -> u32 {

@@ -11,12 +11,12 @@ use crate::schedule::{batches, rates};
 use crate::step::Step;
 use crate::train::{Event, Trained, Watch, write_text};
 use serde_json::{Value, json};
+use spanwise_core::Utterance;
 use spanwise_domains::data::Example;
 use spanwise_domains::exec::Executor;
 use spanwise_eval::calibrate;
 use spanwise_eval::evaluate::evaluate;
 use spanwise_eval::metrics::{Evaluator, Report};
-use spanwise_core::Utterance;
 use spanwise_lang::Terms;
 use spanwise_model::{DirectoryLock, ExecutorPolicy, Model, Pair, Parser, Task, consent};
 use spanwise_nn::{AdamW, Random};
@@ -184,6 +184,9 @@ impl Run<'_> {
         let train: Vec<_> = self.pairs.iter().map(|pair| pair.utterance.clone()).collect();
         let fitted = calibrate::fit(&self.model, &evaluator, &train, &self.dev);
         self.model.confidence = fitted.confidence;
+        let dev: Vec<Utterance> = self.dev.iter().map(Example::spoken).collect();
+        let unanswerable = &self.unanswerable;
+        calibrate::learn_effects(&mut self.model, &train, &dev, &fitted.right, unanswerable);
         fitted.ece_of_posteriors
     }
 

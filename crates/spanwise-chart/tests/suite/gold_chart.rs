@@ -57,7 +57,8 @@ fn underivable_programs_have_a_reason() {
     let constant = |name: &str| crate::common::constant(&domain, name);
     let words = ["state", "population_1", "largest_one"];
     let lattice = |order: &[usize]| {
-        let leaf = |(at, &which): (usize, &usize)| Leaf::new(at as u32, at as u32 + 1, constant(words[which]));
+        let leaf =
+            |(at, &which): (usize, &usize)| Leaf::new(at as u32, at as u32 + 1, constant(words[which]));
         Lattice::new(order.len(), order.iter().enumerate().map(leaf).collect()).unwrap()
     };
     let why = |program: &str, order: &[usize]| {
@@ -115,7 +116,9 @@ fn programs_of_sixty_five_constants_are_derived_in_either_order_of_the_words() {
     for discontinuity in [Discontinuity::None, Discontinuity::Open] {
         let grammar = Grammar::new(&domain, Options { discontinuity, implicit: false });
         names.reverse();
-        let leaf = |(at, name): (usize, &&str)| Leaf::new(at as u32, at as u32 + 1, crate::common::constant(&domain, name));
+        let leaf = |(at, name): (usize, &&str)| {
+            Leaf::new(at as u32, at as u32 + 1, crate::common::constant(&domain, name))
+        };
         let lattice = Lattice::new(names.len(), names.iter().enumerate().map(leaf).collect()).unwrap();
         let gold = GoldChart::new(&domain, &grammar, &lattice, &terms, program, Joins::None).unwrap();
         let n_scores = lattice.leaves().len() * spanwise_chart::grammar::N_USAGES + grammar.n_rules();

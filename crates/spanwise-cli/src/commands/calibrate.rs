@@ -7,7 +7,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use spanwise_core::Utterance;
 use spanwise_domains::data::{self, Example};
-use spanwise_eval::calibrate::{Fitted, fit};
+use spanwise_eval::calibrate::{Fitted, fit, learn_effects};
 use spanwise_eval::evaluate::evaluate;
 use spanwise_eval::metrics::{Evaluator, Report};
 use spanwise_model::{DirectoryLock, ModelError};
@@ -61,9 +61,11 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
         say("note: without --train, utterances of other domains are not recognized");
     }
     let evaluator = Evaluator::of_parser(&parser);
-    let Fitted { confidence, ece_of_posteriors } = fit(parser.model(), &evaluator, &train, &dev);
+    let Fitted { confidence, ece_of_posteriors, right } = fit(parser.model(), &evaluator, &train, &dev);
     let mut model = parser.into_model();
     model.confidence = confidence;
+    let dev_texts: Vec<Utterance> = dev.iter().map(Example::spoken).collect();
+    learn_effects(&mut model, &train, &dev_texts, &right, &[]);
     match &lock {
         Some(lock) => model.save_locked(lock)?,
         None => model.save(out)?,

@@ -221,7 +221,15 @@ mod tests {
             .prop_map(|(utterance, program, answer, context, extra)| {
                 let extra = extra.into_iter().map(|(name, text)| (name, Value::String(text))).collect();
                 let gold_spans = program.as_ref().map(|program| json!([{"span": [0, 1], "type": program}]));
-                Example { utterance, program, answer, context: context.map(Value::String), gold_spans, extra, ..Example::default() }
+                Example {
+                    utterance,
+                    program,
+                    answer,
+                    context: context.map(Value::String),
+                    gold_spans,
+                    extra,
+                    ..Example::default()
+                }
             })
     }
 

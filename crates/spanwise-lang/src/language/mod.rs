@@ -27,6 +27,10 @@ pub struct Language {
     /// Nouns in lower case that add nothing to the words before them, such as `thing` in `the red thing`.
     /// Recombination moves them together with those words.
     pub filler_nouns: &'static [&'static str],
+    /// Words in lower case that negate what follows. A program that leaves one out says the opposite.
+    pub negations: &'static [&'static str],
+    /// Words in lower case that count or order: `five`, `dozen`, `third`.
+    pub number_words: &'static [&'static str],
 }
 
 /// The language called `name`.

@@ -31,6 +31,14 @@ impl fmt::Debug for WordPieces {
 }
 
 impl WordPieces {
+    /// The pieces that are whole words of lower-case letters, in alphabetical order.
+    pub(super) fn common_words(&self) -> Vec<String> {
+        let is_word = |piece: &String| piece.chars().all(|c| c.is_alphabetic() && !c.is_uppercase());
+        let mut words: Vec<String> = self.inner.get_vocab(false).into_keys().filter(is_word).collect();
+        words.sort_unstable();
+        words
+    }
+
     /// Parses a `tokenizer.json`; `file` is what errors call it.
     pub(super) fn from_object(mut object: Map<String, Value>, file: &str) -> Result<Self, TokenizerError> {
         let format = |reason: String| TokenizerError::Format { file: file.to_owned(), reason };

@@ -48,7 +48,16 @@ impl Compiler<'_> {
         let form = self.open_form(template);
         let is_quoted = self.base.shape(template) == Shape::Quoted;
         let name = decl.class.value.clone();
-        self.classes.push(Class { name, ty, frame, open: decl.open, holder: None, is_read: false, form, is_quoted });
+        self.classes.push(Class {
+            name,
+            ty,
+            frame,
+            open: decl.open,
+            holder: None,
+            is_read: false,
+            form,
+            is_quoted,
+        });
         let n_constants = self.constants.len();
         for (line, cells) in &table.rows {
             let row = Row { columns: &table.columns, cells, line: *line };

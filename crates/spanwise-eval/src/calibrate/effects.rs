@@ -1,0 +1,180 @@
+//! Learns what it means that a program leaves words out, and the threshold below which answers are withheld.
+//!
+//! Positive examples are real utterances, judged as if they had not been in the training data: how often does a right answer
+//! leave out an unknown word, a number, a name? Negative ones are corrupted utterances, and those that are known to be
+//! unanswerable. The effects are the weights of a logistic regression on top of the calibrated posterior.
+
+use super::choose;
+use super::corrupt::{Truth, Words};
+use crate::evaluate::BATCH;
+use rayon::prelude::*;
+use spanwise_core::{Random, Utterance};
+use spanwise_model::confidence::{Confidence, Effects, Evidence, WordCounts, log_odds, sigmoid};
+use spanwise_model::unread::{Judged, null_words, unread};
+use spanwise_model::{Details, Model, Outcome, Parse};
+
+/// The effects before any evidence, and the weight of the penalty on other ones, relative to one example.
+const PRIOR: f64 = 1.5;
+const PENALTY: f64 = 0.5;
+/// Steps of gradient descent, and their size relative to the number of examples.
+const STEPS: usize = 2_000;
+const RATE: f64 = 2.0;
+/// The share of right answers on dev that the threshold keeps.
+const KEPT: f64 = 0.97;
+/// The range of thresholds.
+const THRESHOLDS: [f64; 2] = [0.05, 0.6];
+/// The highest log-odds of a posterior that count: beyond, it says no more.
+const MAX_LOG_ODDS: f64 = 6.0;
+
+/// One utterance with what is known about it.
+struct Point {
+    /// The calibrated log-odds of its posterior.
+    log_odds: f64,
+    in_domain: f64,
+    counts: [f64; Evidence::N],
+    right: bool,
+}
+
+/// Learns the effects of unread words and the threshold, and puts them into the confidence of a model whose calibration and
+/// novelty are fitted. `right` says which answers on dev are right. Without training utterances, the effects stay as
+/// they are. An utterance in `unanswerable` has no program.
+///
+/// Cost: parses up to 600 training utterances and about as many corrupted ones, and dev.
+pub fn learn_effects(
+    model: &mut Model,
+    train: &[Utterance],
+    dev: &[Utterance],
+    right: &[bool],
+    unanswerable: &[Utterance],
+) {
+    if !train.is_empty() {
+        let chosen = choose(model, train);
+        let parsed = parse(model, &chosen);
+        model.confidence.words = counted(model, train, &parsed);
+        let points = points(model, &chosen, &parsed, (dev, right), unanswerable);
+        model.confidence.effects = fit(&points);
+    }
+    let answered = parse(model, dev);
+    let probabilities: Vec<f64> = answered
+        .iter()
+        .zip(right)
+        .filter(|(_, right)| **right)
+        .filter_map(|(outcome, _)| outcome.parse().map(|parse| parse.probability))
+        .collect();
+    model.confidence.threshold = Some(threshold(probabilities));
+}
+
+/// The parses of utterances, those of similar length in one batch.
+fn parse(model: &Model, utterances: &[Utterance]) -> Vec<Outcome> {
+    let mut order: Vec<usize> = (0..utterances.len()).collect();
+    order.sort_by_key(|&at| (utterances[at].len(), at));
+    let mut parsed: Vec<(usize, Outcome)> = order
+        .par_chunks(BATCH)
+        .flat_map_iter(|batch| {
+            let texts = batch.iter().map(|&at| utterances[at].clone()).collect();
+            batch.iter().copied().zip(model.parse_batch(texts, Details::default())).collect::<Vec<_>>()
+        })
+        .collect();
+    parsed.sort_by_key(|(at, _)| *at);
+    parsed.into_iter().map(|(_, outcome)| outcome).collect()
+}
+
+/// How often each word occurs in the training utterances, and how often it means nothing in their parses. Words that only
+/// occur where nothing was parsed count as words with a meaning.
+fn counted(model: &Model, train: &[Utterance], parsed: &[Outcome]) -> WordCounts {
+    let mut counts = WordCounts::default();
+    for parse in parsed.iter().filter_map(Outcome::parse) {
+        let Some(tree) = &parse.tree else { continue };
+        let read = parse.read();
+        null_words(tree, &read).into_iter().for_each(|(word, is_null)| counts.add(word, is_null));
+    }
+    for token in train.iter().flat_map(Utterance::tokens) {
+        if !counts.contains(&token.lower) && !model.domain.is_no_meaning(&token.lower) {
+            counts.add(&token.lower, false);
+        }
+    }
+    counts
+}
+
+fn points(
+    model: &Model,
+    chosen: &[Utterance],
+    parsed: &[Outcome],
+    (dev, right): (&[Utterance], &[bool]),
+    unanswerable: &[Utterance],
+) -> Vec<Point> {
+    let Confidence { calibration, words, .. } = &model.confidence;
+    let point = |parse: &Parse, judged: Judged, right: bool| {
+        let (_, evidence) = unread(&model.domain, words, parse, &parse.read(), judged);
+        let log_odds = log_odds(calibration.of(parse.posterior)).min(MAX_LOG_ODDS);
+        Point { log_odds, in_domain: parse.in_domain, counts: evidence.counts(), right }
+    };
+    let mut points: Vec<Point> =
+        parsed.iter().filter_map(Outcome::parse).map(|parse| point(parse, Judged::LeftOut, true)).collect();
+    let fillers = Words::new(model, chosen);
+    let mut random = Random::new(0, &[11]);
+    let (mut texts, mut origins) = (Vec::new(), Vec::new());
+    for (at, (utterance, outcome)) in chosen.iter().zip(parsed).enumerate() {
+        let Some(tree) = outcome.parse().and_then(|parse| parse.tree.as_ref()) else { continue };
+        let aligned: Vec<bool> = null_words(tree, utterance).into_iter().map(|(_, null)| !null).collect();
+        if let Some((text, truth)) = fillers.corrupt(utterance, &aligned, &mut random) {
+            texts.push(Utterance::new(text).said_at(utterance.now()));
+            origins.push((at, truth));
+        }
+    }
+    for (outcome, (at, truth)) in parse(model, &texts).iter().zip(origins) {
+        let (Some(now), Some(before)) = (outcome.parse(), parsed[at].parse()) else { continue };
+        let right = truth == Truth::Same && written(model, now) == written(model, before);
+        points.push(point(now, Judged::LeftOut, right));
+    }
+    for (outcome, &right) in parse(model, dev).iter().zip(right) {
+        points.extend(outcome.parse().map(|parse| point(parse, Judged::New, right)));
+    }
+    for outcome in parse(model, unanswerable) {
+        points.extend(outcome.parse().map(|parse| point(parse, Judged::New, false)));
+    }
+    points
+}
+
+fn written(model: &Model, parse: &Parse) -> String {
+    model.domain.display(&parse.terms, parse.program).to_string()
+}
+
+/// The effects under which the points are most likely, with a penalty towards the prior. Gradient descent; no effect is
+/// negative.
+fn fit(points: &[Point]) -> Effects {
+    let mut weights = [PRIOR; Evidence::N];
+    for _ in 0..STEPS {
+        let gradient = gradient(points, &weights);
+        for (weight, slope) in weights.iter_mut().zip(gradient) {
+            *weight = (*weight - RATE * slope / points.len().max(1) as f64).max(0.0);
+        }
+    }
+    Effects::from(weights)
+}
+
+/// The gradient of the penalized log loss. The probability of a point is that it is in the domain, times the logistic
+/// function of its log-odds after evidence.
+fn gradient(points: &[Point], weights: &[f64; Evidence::N]) -> [f64; Evidence::N] {
+    let mut gradient = weights.map(|weight| PENALTY * (weight - PRIOR));
+    for point in points {
+        let effect: f64 = point.counts.iter().zip(weights).map(|(count, weight)| count * weight).sum();
+        let q = sigmoid(point.log_odds - effect);
+        let p = (point.in_domain * q).clamp(1e-9, 1.0 - 1e-9);
+        // The derivative of the log loss with respect to the effect.
+        let slope = if point.right { 1.0 - q } else { -p * (1.0 - q) / (1.0 - p) };
+        for (sum, count) in gradient.iter_mut().zip(point.counts) {
+            *sum += slope * count;
+        }
+    }
+    gradient
+}
+
+/// The highest threshold in the allowed range that keeps most of the right answers.
+fn threshold(mut probabilities: Vec<f64>) -> f64 {
+    probabilities.sort_by(f64::total_cmp);
+    let lost = ((1.0 - KEPT) * probabilities.len() as f64) as usize;
+    let lowest = probabilities.get(lost).copied().unwrap_or(THRESHOLDS[0]);
+    // Two digits: a person reads it.
+    ((lowest * 100.0).floor() / 100.0).clamp(THRESHOLDS[0], THRESHOLDS[1])
+}
