@@ -73,6 +73,13 @@ fn typing_errors_and_spaces_are_spelling() {
 }
 
 #[test]
+fn a_border_at_a_mark_is_free_and_the_next_one_is_not() {
+    let lexicon = lexicon(&["Obrienlee"], &[]);
+    assert_eq!(shown(&lexicon, &[], "o'brien lee"), ["0..4 0 Spelling 0.5"]);
+    assert_eq!(shown(&lexicon, &[], "o'brien-lee"), ["0..5 0 Folded 0.0"]);
+}
+
+#[test]
 fn parts_of_names_need_a_content_word_and_few_candidates() {
     let mut names = vec!["Led Zeppelin", "John Lee Hooker", "The Lord of the Rings", "Zeppelin"];
     names.extend(["John Cale", "John Cage", "John Prine", "John Coltrane", "John Mayer", "John Lennon"]);
