@@ -75,6 +75,28 @@ impl Trie {
             found.extend(entries.map(|&(constant, source)| Match { span, constant, source }));
         }
     }
+
+    /// Calls `visit` with the words and the entries of every phrase, in the order of first insertion.
+    fn for_each(&self, mut visit: impl FnMut(&[&str], &[(ConstantId, Source)])) {
+        let mut above = vec![(0usize, ""); self.nodes.len()];
+        for (at, node) in self.nodes.iter().enumerate() {
+            #[allow(clippy::iter_over_hash_type, reason = "every child is written to its own place")]
+            for (word, &child) in &node.children {
+                above[child as usize] = (at, word);
+            }
+        }
+        let mut words = Vec::new();
+        for (at, node) in self.nodes.iter().enumerate().filter(|(_, node)| !node.entries.is_empty()) {
+            words.clear();
+            let mut at = at;
+            while at != 0 {
+                words.push(above[at].1);
+                at = above[at].0;
+            }
+            words.reverse();
+            visit(&words, &node.entries);
+        }
+    }
 }
 
 /// The phrases of a domain, in one trie for names and one for phrases of predicates.
@@ -111,7 +133,7 @@ impl Lexicon {
     }
 
     /// The form of a lower-case word that phrases are compared by: its stem, or the word itself.
-    fn key(&self, word: &str) -> String {
+    pub(crate) fn key(&self, word: &str) -> String {
         self.inflections.map_or_else(|| word.to_owned(), |language| (language.stem)(word))
     }
 
@@ -155,6 +177,15 @@ impl Lexicon {
             .flat_map(|trie| trie.nodes.iter().flat_map(|node| node.entries.iter().copied()))
     }
 
+    /// Calls `visit` with the words and the entries of every name or every phrase, in the order of first insertion.
+    /// The words of phrases are stems where the domain has inflections.
+    pub(crate) fn for_each(&self, source: Source, visit: impl FnMut(&[&str], &[(ConstantId, Source)])) {
+        match source {
+            Source::Name => self.names.for_each(visit),
+            Source::Phrase => self.phrases.for_each(visit),
+        }
+    }
+
     /// Words in the longest phrase.
     #[must_use]
     pub fn longest(&self) -> usize {
@@ -168,11 +199,16 @@ impl Lexicon {
     #[must_use]
     pub fn matches(&self, utterance: &Utterance) -> Vec<Match> {
         let words: Vec<&str> = utterance.tokens().iter().map(|token| token.lower.as_str()).collect();
+        self.matches_in(&words)
+    }
+
+    /// The same for words in lower case.
+    pub(crate) fn matches_in(&self, words: &[&str]) -> Vec<Match> {
         let stems: Vec<String> = words.iter().map(|word| self.key(word)).collect();
         let mut found = Vec::new();
         for start in 0..words.len() {
             let first = found.len();
-            self.names.matches_at(&words, start, &mut found);
+            self.names.matches_at(words, start, &mut found);
             self.phrases.matches_at(&stems, start, &mut found);
             found[first..].sort_by_key(|found| found.span.end);
         }

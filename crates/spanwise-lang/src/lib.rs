@@ -1,7 +1,7 @@
 //! The formal language of Spanwise: programs as terms, domain files, and the typed composition of meanings.
 //!
 //! A [`Domain`] is compiled from the text of a domain file. It types programs ([`Domain::analyze`]), finds phrases in
-//! utterances ([`lexicon::Lexicon`]), and defines which meanings compose ([`States`], [`Meaning`]). This crate has no scores and
+//! utterances ([`lexicon::Lexicon`], and [`matching`] for what is nearly right), and defines which meanings compose ([`States`], [`Meaning`]). This crate has no scores and
 //! performs no input or output. Predicate names come from domain files only.
 
 pub mod analysis;
@@ -11,6 +11,7 @@ pub mod domain;
 pub mod form;
 pub mod language;
 pub mod lexicon;
+pub mod matching;
 pub mod meaning;
 pub mod pretty;
 pub mod signature;
