@@ -40,8 +40,23 @@ impl Candidates {
     /// # Errors
     /// An utterance that is too long for a chart.
     pub fn lattice(&self, domain: &Domain, utterance: &Utterance) -> Result<Lattice, ChartError> {
-        let matches = domain.lexicon().matches(utterance);
-        let mut leaves = licensed(domain, &matches);
+        self.lattice_with(domain, utterance, &domain.lexicon().matches(utterance), Vec::new())
+    }
+
+    /// The same for exact matches that are known already, and with more leaves, such as those of inexact matches. What is
+    /// more never takes away what exact matches allow.
+    ///
+    /// # Errors
+    /// An utterance that is too long for a chart.
+    pub fn lattice_with(
+        &self,
+        domain: &Domain,
+        utterance: &Utterance,
+        matches: &[Match],
+        more: Vec<Leaf>,
+    ) -> Result<Lattice, ChartError> {
+        let mut leaves = licensed(domain, matches);
+        leaves.extend(more);
         let predicates: Vec<ConstantId> = domain
             .constants()
             .iter_enumerated()
@@ -52,7 +67,7 @@ impl Candidates {
             .map(|(id, _)| id)
             .collect();
         if self.predicates == PredicatePlacement::Anywhere {
-            for span in self.spans(domain, utterance, &matches) {
+            for span in self.spans(domain, utterance, matches) {
                 leaves.extend(predicates.iter().map(|&constant| Leaf::new(span.start, span.end, constant)));
             }
         }

@@ -1,4 +1,4 @@
-//! Moments: a date with a time of day, as it stands on a calendar and a clock.
+//! Moments: a date with a time of day, as a calendar and a clock show it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -71,7 +71,7 @@ impl Moment {
 impl FromStr for Moment {
     type Err = MomentError;
 
-    /// Reads `2011-03-05`, `2011-03-05T14:30` or `2011-03-05T14:30:59`; a space may stand for the `T`. A date alone is its
+    /// Reads `2011-03-05`, `2011-03-05T14:30` or `2011-03-05T14:30:59`; a space instead of the `T` is fine. A date alone is its
     /// midnight.
     fn from_str(text: &str) -> Result<Self, MomentError> {
         read(text.trim()).filter(Self::is_valid).ok_or_else(|| MomentError(text.to_owned()))

@@ -6,11 +6,13 @@
 
 mod lexicon;
 mod parse;
+mod reader;
 mod tables;
 
-pub use lexicon::{LexiconUse, PHRASE_WEIGHTS};
+pub use lexicon::{LeafMatch, LexiconUse, PHRASE_WEIGHTS};
 pub(crate) use parse::{Decoded, exhausted, parse_batch};
-pub use tables::{SpanGradient, Tables};
+pub use reader::Read;
+pub use tables::{N_MATCHES, SpanGradient, Tables};
 
 use crate::directory::ModelError;
 use crate::families::Settings;
@@ -20,6 +22,7 @@ use crate::family::{
 };
 use crate::labels::Labels;
 use crate::outcome::Details;
+use reader::{Reader, Vocabulary};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use spanwise_chart::budget::Meter;
@@ -28,6 +31,7 @@ use spanwise_chart::gold_tree::GoldTree;
 use spanwise_chart::grammar::{Grammar, N_USAGES, Options};
 use spanwise_chart::lattice::{ChartError, Lattice, Leaf};
 use spanwise_core::Utterance;
+use spanwise_lang::matching::MatchKind;
 use spanwise_lang::{Domain, Terms};
 use spanwise_nn::pretrained::{Activation, Architecture, EncoderConfig, Pretrained, Weights, WeightsError};
 use spanwise_nn::tokenizer::WordTable;
@@ -36,6 +40,9 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
+
+/// The tensor of the weights of inexact matches.
+const MATCHES: &str = "tables.matches";
 
 /// Longest utterance of the compact encoder, with its ends.
 const COMPACT_POSITIONS: usize = 5_002;
@@ -48,6 +55,8 @@ pub(crate) struct Spec {
     pub(crate) candidates: Candidates,
     /// Which lexicon matches count.
     pub(crate) lexicon: LexiconUse,
+    /// Whether names and phrases are also matched inexactly, and typing errors corrected.
+    pub(crate) approximate: bool,
     /// Width of the span scorer's hidden layer.
     pub(crate) hidden: usize,
     /// Columns of logits besides those of labels.
@@ -90,7 +99,9 @@ pub struct SpanModel {
     /// The trainable scores that are read from tables, as the parameters of the network hold them.
     pub tables: Tables,
     lexicon: LexiconUse,
-    table_ids: [ParamId; 3],
+    /// `None` where only exact matches count.
+    reader: Option<Reader>,
+    table_ids: [ParamId; 4],
 }
 
 /// An utterance with its lattice: every constant that is allowed on every span of words.
@@ -98,12 +109,14 @@ pub struct SpanModel {
 pub struct Prepared {
     /// The utterance.
     pub utterance: Utterance,
-    /// Its word-pieces.
+    /// As it was read.
+    pub read: Read,
+    /// Its word-pieces, after corrections.
     pub pieces: Pieces,
     /// The constants that are allowed on its words.
     pub lattice: Lattice,
-    /// For each leaf of the lattice, the weight of its lexicon match; zero without one.
-    pub phrases: Vec<f32>,
+    /// For each leaf of the lattice, its lexicon match.
+    pub matches: Vec<LeafMatch>,
 }
 
 /// The part of `model.json` that restores a [`SpanModel`].
@@ -114,6 +127,9 @@ struct State {
     labels: Vec<String>,
     rare: Vec<String>,
     n_rules: usize,
+    /// The words of the training utterances outside of names; absent where only exact matches count.
+    #[serde(default)]
+    vocabulary: Option<Vocabulary>,
 }
 
 impl SpanModel {
@@ -123,6 +139,7 @@ impl SpanModel {
         spec: Spec,
         labels: Labels,
         tokenizer: Tokenizer,
+        vocabulary: Option<Vocabulary>,
         mut network: Network,
     ) -> Self {
         let grammar = Grammar::new(&domain, spec.options);
@@ -133,9 +150,11 @@ impl SpanModel {
             add("tables.usages", &[labels.len(), N_USAGES], tables.usages.clone()),
             add("tables.rules", &[grammar.n_rules()], tables.rules.clone()),
             add("tables.weights", &[2], vec![tables.lexicon, tables.rare]),
+            add(MATCHES, &[N_MATCHES], tables.matches.to_vec()),
         ];
         let Spec { candidates, lexicon, .. } = spec;
-        Self { domain, grammar, candidates, labels, tokenizer, network, tables, lexicon, table_ids }
+        let reader = vocabulary.map(|vocabulary| Reader::new(Arc::clone(&domain), vocabulary));
+        Self { domain, grammar, candidates, labels, tokenizer, network, tables, lexicon, reader, table_ids }
     }
 
     /// A model with fresh or pretrained weights. Predicates in fewer than `rare_below` programs become rare labels.
@@ -178,7 +197,9 @@ impl SpanModel {
                 (tokenizer, network)
             }
         };
-        Ok(Self::new(domain, spec, labels, tokenizer, network))
+        let texts = pairs.iter().map(|(text, _)| text);
+        let vocabulary = spec.approximate.then(|| reader::vocabulary(&domain, texts));
+        Ok(Self::new(domain, spec, labels, tokenizer, vocabulary, network))
     }
 
     /// A model from disk.
@@ -206,7 +227,7 @@ impl SpanModel {
             return Err(damaged("the tokenizer has more word-pieces than the encoder".to_owned()));
         }
         let network = Network::saved(state.encoder, tokenizer.n_buckets(), state.head, weights)?;
-        let mut model = Self::new(domain, spec, labels, tokenizer, network);
+        let mut model = Self::new(domain, spec, labels, tokenizer, state.vocabulary, network);
         let (was, is) = (state.n_rules, model.grammar.n_rules());
         if was != is {
             return Err(changed(format!("the grammar had {was} rules, now it has {is}")));
@@ -221,6 +242,10 @@ impl SpanModel {
         let shapes: Vec<_> =
             shapes.map(|(id, name, shape, _)| (id, name.to_owned(), shape.to_vec())).collect();
         for (id, name, shape) in shapes {
+            // Models of earlier versions match exactly.
+            if name == MATCHES && !weights.contains(&name) {
+                continue;
+            }
             let values = weights.take(&name, &shape)?;
             self.network.params.set(id, values);
         }
@@ -236,6 +261,7 @@ impl SpanModel {
             labels: self.labels.names().to_vec(),
             rare: self.labels.rare_names().map(str::to_owned).collect(),
             n_rules: self.grammar.n_rules(),
+            vocabulary: self.reader.as_ref().map(|reader| reader.vocabulary.clone()),
         };
         serde_json::to_value(state).unwrap_or_else(|_| unreachable!("names and numbers are JSON"))
     }
@@ -243,16 +269,17 @@ impl SpanModel {
     /// Whether charts can add up scores made of these logits and of the tables. Weights that are not numbers, or so large
     /// that their sums are not, come from a training that diverged.
     pub(crate) fn is_usable(&self, logits: &[f32]) -> bool {
-        let Tables { usages, rules, lexicon, rare } = &self.tables;
-        let parts: [&[f32]; 4] = [logits, usages, rules, &[*lexicon, *rare]];
+        let Tables { usages, rules, lexicon, rare, matches } = &self.tables;
+        let parts: [&[f32]; 5] = [logits, usages, rules, &[*lexicon, *rare], matches];
         // Also false for what is not a number.
         parts.into_iter().flatten().all(|score| score.abs() < MAX_SCORE)
     }
 
     /// Reads the tables from the parameters, after these changed.
     pub(crate) fn refresh(&mut self) {
-        let [usages, rules, weights] = self.table_ids.map(|id| self.network.params.values(id));
-        self.tables = Tables { usages, rules, lexicon: weights[0], rare: weights[1] };
+        let [usages, rules, weights, matches] = self.table_ids.map(|id| self.network.params.values(id));
+        let matches = std::array::from_fn(|at| matches[at]);
+        self.tables = Tables { usages, rules, lexicon: weights[0], rare: weights[1], matches };
     }
 
     /// Makes the lattice of an utterance. Rare predicates are kept only where the lexicon matches.
@@ -260,17 +287,31 @@ impl SpanModel {
     /// # Errors
     /// An utterance that is too long for a chart.
     pub fn prepare(&self, utterance: Utterance) -> Result<Prepared, ChartError> {
-        let lattice = self.candidates.lattice(&self.domain, &utterance)?;
-        let matches = self.lexicon.matches(&self.domain, &utterance);
+        let read = match &self.reader {
+            Some(reader) => reader.read(&self.tokenizer, &utterance),
+            None => Read::exactly(&self.domain, &utterance),
+        };
+        let inexact: Vec<Leaf> = read
+            .found
+            .iter()
+            .filter(|found| found.kind != MatchKind::Exact)
+            .map(|found| Leaf::new(found.span.start, found.span.end, found.constant))
+            .collect();
+        let lattice = self.candidates.lattice_with(&self.domain, &utterance, &read.exact(), inexact)?;
+        let matches = self.lexicon.matches(&read);
         // Without a phrase, a rare predicate would become a wildcard for unknown words.
-        let is_kept =
-            |leaf: &Leaf| !self.labels.is_rare(self.labels.of(leaf.constant)) || matches.weight(leaf) > 0.0;
+        let is_kept = |leaf: &Leaf| {
+            !self.labels.is_rare(self.labels.of(leaf.constant)) || matches.of(leaf).weight > 0.0
+        };
         let kept: Vec<Leaf> = lattice.leaves().iter().copied().filter(is_kept).collect();
-        let lattice =
-            if kept.len() == lattice.leaves().len() { lattice } else { Lattice::new(utterance.len(), kept)? };
-        let phrases = lattice.leaves().iter().map(|leaf| matches.weight(leaf)).collect();
-        let pieces = self.tokenizer.encode(&utterance);
-        Ok(Prepared { utterance, pieces, lattice, phrases })
+        let lattice = if kept.len() == lattice.leaves().len() {
+            lattice
+        } else {
+            Lattice::new(utterance.len(), kept)?.with_values(lattice.values().to_vec())
+        };
+        let matches = lattice.leaves().iter().map(|leaf| matches.of(leaf)).collect();
+        let pieces = self.tokenizer.encode(&read.utterance);
+        Ok(Prepared { utterance, read, pieces, lattice, matches })
     }
 }
 

@@ -168,6 +168,16 @@ impl Tokenizer {
         }
     }
 
+    /// Whether a lower-case word is one piece: a common word of the language that the encoder was trained on. Never for a
+    /// table of words.
+    #[must_use]
+    pub fn is_word(&self, word: &str) -> bool {
+        match self {
+            Self::WordPiece(pieces) => pieces.is_word(word),
+            Self::Words(_) => false,
+        }
+    }
+
     /// The pieces that are whole words of letters, in alphabetical order: common words of the language that the encoder was
     /// trained on. None for a table of words, which knows only those of the training utterances.
     #[must_use]

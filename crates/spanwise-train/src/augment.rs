@@ -1,8 +1,10 @@
-//! Recombined training examples for an epoch.
+//! Training examples for an epoch that are not in the data: recombined ones, and ones with typing errors.
 
 use crate::cache::Cache;
 use crate::config::Config;
 use crate::recombine::{Bank, Explained, Limits};
+use spanwise_core::Utterance;
+use spanwise_domains::data::noise::with_typing_errors;
 use spanwise_lang::Terms;
 use spanwise_model::{Model, Pair, Task};
 use spanwise_nn::Random;
@@ -52,4 +54,25 @@ pub(crate) fn recombined(
         .into_iter()
         .map(|new| Pair { utterance: new.utterance, program: new.program, leaves: None })
         .collect()
+}
+
+/// For each pair, a copy with a typing error, if it gets one in this epoch. The first epoch has none: a tree must be found
+/// before it can be found in noise.
+pub(crate) fn with_noise<'a>(
+    config: &Config,
+    pairs: impl Iterator<Item = &'a Pair>,
+    epoch: usize,
+) -> Vec<Option<Pair>> {
+    let mut random = Random::new(config.seed, &[7, epoch as u64]);
+    let share = if epoch > 1 { config.training.noise } else { 0.0 };
+    let noisy = |pair: &Pair| {
+        if random.uniform() >= share {
+            return None;
+        }
+        let text = with_typing_errors(pair.utterance.text(), 1, &mut random);
+        let utterance = Utterance::new(text).said_at(pair.utterance.now());
+        // Spans of gold trees count words.
+        (utterance.len() == pair.utterance.len()).then(|| Pair { utterance, ..pair.clone() })
+    };
+    pairs.map(noisy).collect()
 }

@@ -64,6 +64,8 @@ pub struct Training {
     pub augment_choices: usize,
     /// The weight of a recombined example in the loss.
     pub augment_weight: f32,
+    /// The share of examples that get a typing error, drawn anew in every epoch.
+    pub noise: f32,
     /// The number of last epochs whose weights are averaged; 1 for the last one alone. Not used with `patience`.
     pub average_epochs: usize,
     /// Early stopping: epochs without a better dev denotation (or exact match, without an executor) after which training
@@ -89,6 +91,7 @@ impl Default for Training {
             augment_share: 1.0,
             augment_choices: 1,
             augment_weight: 1.0,
+            noise: 0.1,
             average_epochs: 1,
             patience: 0,
         }
@@ -306,6 +309,9 @@ impl Config {
         }
         if !(0.0..1.0).contains(&dropout) {
             return conflict("`training.dropout` must be at least 0 and below 1");
+        }
+        if !(0.0..=1.0).contains(&self.training.noise) {
+            return conflict("`training.noise` must be from 0 to 1");
         }
         let Compact { hidden, heads, layers, intermediate, ngram_buckets, .. } = self.compact;
         if hidden.max(intermediate) > MAX_WIDTH || layers > MAX_LAYERS || ngram_buckets > MAX_BUCKETS {

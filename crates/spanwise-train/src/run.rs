@@ -1,6 +1,6 @@
 //! The training loop: epochs, evaluation on dev, checkpoints, and the choice of the final weights.
 
-use crate::augment::recombined;
+use crate::augment::{recombined, with_noise};
 use crate::cache::Cache;
 use crate::checkpoint::{self, Best, Spare, State};
 use crate::config::{Config, Training};
@@ -103,11 +103,16 @@ impl Run<'_> {
         let augmented =
             recombined(self.config, &self.model, &mut self.terms, &self.pairs, &self.cache, epoch);
         let n_real = self.pairs.len();
-        let task = |at: usize| match at.checked_sub(n_real) {
-            None => Task { pair: &self.pairs[at], lower: self.cache.get(at), weight: 1.0 },
-            Some(at) => Task { pair: &augmented[at], lower: None, weight: training.augment_weight },
-        };
         let n_all = n_real + augmented.len();
+        let noisy = with_noise(self.config, self.pairs.iter().chain(&augmented), epoch);
+        let task = |at: usize| match (&noisy[at], at.checked_sub(n_real)) {
+            (Some(pair), real) => {
+                let weight = if real.is_none() { 1.0 } else { training.augment_weight };
+                Task { pair, lower: None, weight }
+            }
+            (None, None) => Task { pair: &self.pairs[at], lower: self.cache.get(at), weight: 1.0 },
+            (None, Some(at)) => Task { pair: &augmented[at], lower: None, weight: training.augment_weight },
+        };
         let batches = batches(n_all, |at| task(at).pair.utterance.len(), training.batch, seed, epoch);
         let step = Step { objective: training.objective, dropout: training.dropout, encoder_only: false };
         let (mut loss, mut n_learned, steps) = (0.0, 0, batches.len());

@@ -9,6 +9,7 @@ use super::Language;
 pub const ENGLISH: Language = Language {
     name: "english",
     stem,
+    is_word,
     articles: &["the", "a", "an"],
     filler_nouns: &["thing", "things", "object", "objects"],
     negations: &[
@@ -84,6 +85,11 @@ pub const ENGLISH: Language = Language {
         "twice",
     ],
 };
+
+/// Whether a word is in a list of 178,000 English words, inflections included. Cost: a binary search.
+fn is_word(word: &str) -> bool {
+    random_word::all(random_word::Lang::En).binary_search(&word).is_ok()
+}
 
 /// The stem of an English word. Short words and words with other characters than a to z are their own stems.
 fn stem(word: &str) -> String {

@@ -22,6 +22,8 @@ pub struct Language {
     pub name: &'static str,
     /// Maps a lower-case word to its stem. Stems are compared with each other and need not be words.
     pub stem: fn(&str) -> String,
+    /// Whether a lower-case word is one of the language. Names are not.
+    pub is_word: fn(&str) -> bool,
     /// Articles in lower case. Recombination moves an article together with the phrase that follows it.
     pub articles: &'static [&'static str],
     /// Nouns in lower case that add nothing to the words before them, such as `thing` in `the red thing`.

@@ -17,7 +17,7 @@ fn without_a_calibration_posteriors_stay_as_they_are() {
     for p in [0.0, 1e-30, 0.25, 0.5, 0.999_999, 1.0] {
         assert_eq!(none.calibration.of(p).to_bits(), p.to_bits());
     }
-    assert_eq!(none.probabilities(1.0, 0.5, &[0.25, 0.125]), (0.5, vec![0.25, 0.125]));
+    assert_eq!(none.probabilities(1.0, &Evidence::default(), 0.5, &[0.25, 0.125]), (0.5, vec![0.25, 0.125]));
     assert_eq!(none.calibration.of(f64::NAN), 0.0);
 }
 
@@ -53,7 +53,7 @@ fn probabilities_are_in_order_and_sum_to_at_most_one() {
         let (best, in_domain) = (share(), share());
         let mut others: Vec<f64> = (0..4).map(|_| share() * (1.0 - best) / 3.0).collect();
         others.sort_by(|a, b| b.total_cmp(a));
-        let (first, rest) = confidence.probabilities(in_domain, best, &others);
+        let (first, rest) = confidence.probabilities(in_domain, &Evidence::default(), best, &others);
         assert!(first + rest.iter().sum::<f64>() <= in_domain + 1e-12, "round {round}");
         assert!(rest.iter().all(|p| *p <= first) && rest.windows(2).all(|pair| pair[0] >= pair[1]));
         assert!(rest.iter().all(|p| *p >= 0.0));
@@ -62,7 +62,7 @@ fn probabilities_are_in_order_and_sum_to_at_most_one() {
 
 #[test]
 fn a_certain_best_program_leaves_nothing_to_others() {
-    let (best, others) = Confidence::default().probabilities(1.0, 1.0, &[0.0, 0.0]);
+    let (best, others) = Confidence::default().probabilities(1.0, &Evidence::default(), 1.0, &[0.0, 0.0]);
     assert_eq!((best, others), (1.0, vec![0.0, 0.0]));
 }
 

@@ -1,10 +1,12 @@
 //! The lexicon feature: how much a match of a phrase or a name adds to the score of a leaf.
 
+use super::reader::Read;
 use serde::{Deserialize, Serialize};
 use spanwise_chart::lattice::Leaf;
-use spanwise_core::{Span, Utterance};
+use spanwise_core::Span;
+use spanwise_lang::ConstantId;
 use spanwise_lang::lexicon::Source;
-use spanwise_lang::{ConstantId, Domain};
+use spanwise_lang::matching::{Approximate, MatchKind};
 
 /// The weight of a lexicon match by its number of words, to be multiplied by the learned weight.
 pub const PHRASE_WEIGHTS: [f32; 4] = [1.0, 1.6, 2.0, 2.2];
@@ -22,36 +24,60 @@ pub enum LexiconUse {
     None,
 }
 
+/// The lexicon match of a leaf.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct LeafMatch {
+    /// Its weight, by the number of its words; zero for a leaf without a match.
+    pub weight: f32,
+    /// The place of its kind in [`super::Tables::matches`]; `None` for an exact match.
+    pub inexact: Option<u8>,
+    /// How unlikely it is that the name or phrase was meant; zero for an exact match.
+    pub cost: f32,
+}
+
 /// The lexicon matches of an utterance that count.
-pub(super) struct Matches(Vec<(u32, u32, ConstantId)>);
+pub(super) struct Matches(Vec<((u32, u32, ConstantId), LeafMatch)>);
 
 impl LexiconUse {
     /// The matches of an utterance.
-    pub(super) fn matches(self, domain: &Domain, utterance: &Utterance) -> Matches {
+    pub(super) fn matches(self, read: &Read) -> Matches {
         let counts = |source| match self {
             Self::Full => true,
             Self::Names => source == Source::Name,
             Self::None => false,
         };
-        let matches = domain.lexicon().matches(utterance);
-        let mut found: Vec<_> = matches
+        let mut found: Vec<_> = read
+            .found
             .iter()
             .filter(|found| counts(found.source))
-            .map(|found| (found.span.start, found.span.end, found.constant))
+            .map(|found| ((found.span.start, found.span.end, found.constant), leaf_match(found)))
             .collect();
-        found.sort_unstable();
+        // Of a constant with a name and a phrase on the same words, the better match counts.
+        found.sort_by_key(|(key, found)| (*key, found.inexact));
+        found.dedup_by_key(|(key, _)| *key);
         Matches(found)
     }
 }
 
 impl Matches {
-    /// The weight of the match on a leaf; zero without one.
-    pub(super) fn weight(&self, leaf: &Leaf) -> f32 {
-        match self.0.binary_search(&(leaf.start, leaf.end, leaf.constant)) {
-            Ok(_) => phrase_weight(Span::new(leaf.start, leaf.end)),
-            Err(_) => 0.0,
+    /// The match on a leaf.
+    pub(super) fn of(&self, leaf: &Leaf) -> LeafMatch {
+        let key = (leaf.start, leaf.end, leaf.constant);
+        match self.0.binary_search_by_key(&key, |(key, _)| *key) {
+            Ok(at) => self.0[at].1,
+            Err(_) => LeafMatch::default(),
         }
     }
+}
+
+fn leaf_match(found: &Approximate) -> LeafMatch {
+    let inexact = match found.kind {
+        MatchKind::Exact => None,
+        MatchKind::Folded => Some(0),
+        MatchKind::Spelling => Some(1),
+        MatchKind::Part => Some(2),
+    };
+    LeafMatch { weight: phrase_weight(found.span), inexact, cost: found.cost }
 }
 
 fn phrase_weight(span: Span) -> f32 {

@@ -104,7 +104,10 @@ fn score_and_decode<F: SpanFamily>(
             continue;
         }
         let Request { utterance, details, budget } = request;
-        let Decoded { parse, spans } = family.decode(&input, logits, details, &Meter::new(&budget));
+        let Decoded { mut parse, spans } = family.decode(&input, logits, details, &Meter::new(&budget));
+        if let Ok(parse) = &mut parse {
+            F::prepared(&input).read.note(&family.model().domain, parse);
+        }
         parsed.push((at, Parsed { utterance, parse, word_vectors, spans }));
     }
     parsed

@@ -6,6 +6,11 @@ use spanwise_nn::Gradients;
 /// The weight of a lexicon match before training.
 const LEXICON_WEIGHT: f32 = 5.0;
 
+/// The number of weights of inexact matches: one for each kind (folded, misspelt, part of a name), and one for its cost.
+pub const N_MATCHES: usize = 4;
+/// These weights before training.
+const MATCH_WEIGHTS: [f32; N_MATCHES] = [4.5, 4.0, 2.0, -1.0];
+
 /// Trainable scores that are read from tables.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Tables {
@@ -17,12 +22,20 @@ pub struct Tables {
     pub lexicon: f32,
     /// The score of every rare label.
     pub rare: f32,
+    /// The weights of inexact matches: folded, misspelt, part of a name; and that of their cost.
+    pub matches: [f32; N_MATCHES],
 }
 
 impl Tables {
     /// Tables at the start of training.
     pub(super) fn initial(n_usages: usize, n_rules: usize) -> Self {
-        Self { usages: vec![0.0; n_usages], rules: vec![0.0; n_rules], lexicon: LEXICON_WEIGHT, rare: 0.0 }
+        Self {
+            usages: vec![0.0; n_usages],
+            rules: vec![0.0; n_rules],
+            lexicon: LEXICON_WEIGHT,
+            rare: 0.0,
+            matches: MATCH_WEIGHTS,
+        }
     }
 
     /// Zeros of the same sizes.
@@ -33,6 +46,7 @@ impl Tables {
             rules: vec![0.0; self.rules.len()],
             lexicon: 0.0,
             rare: 0.0,
+            matches: [0.0; N_MATCHES],
         }
     }
 
@@ -41,6 +55,7 @@ impl Tables {
         self.usages.iter_mut().chain(&mut self.rules).for_each(|g| *g *= factor);
         self.lexicon *= factor;
         self.rare *= factor;
+        self.matches.iter_mut().for_each(|g| *g *= factor);
     }
 
     /// Adds other tables, entry by entry.
@@ -49,6 +64,7 @@ impl Tables {
         self.rules.iter_mut().zip(&other.rules).for_each(|(a, b)| *a += b);
         self.lexicon += other.lexicon;
         self.rare += other.rare;
+        self.matches.iter_mut().zip(other.matches).for_each(|(a, b)| *a += b);
     }
 }
 
@@ -72,10 +88,11 @@ impl SpanGradient {
 impl SpanModel {
     /// Puts the gradient of the tables where the optimizer looks for it: the tables are the last parameters.
     pub(super) fn place(&self, gradient: Tables, gradients: &mut Gradients) {
-        let Tables { usages, rules, lexicon, rare } = gradient;
+        let Tables { usages, rules, lexicon, rare, matches } = gradient;
         let n_parameters = gradients.len();
-        gradients[n_parameters - 3] = Some(usages);
-        gradients[n_parameters - 2] = Some(rules);
-        gradients[n_parameters - 1] = Some(vec![lexicon, rare]);
+        gradients[n_parameters - 4] = Some(usages);
+        gradients[n_parameters - 3] = Some(rules);
+        gradients[n_parameters - 2] = Some(vec![lexicon, rare]);
+        gradients[n_parameters - 1] = Some(matches.to_vec());
     }
 }

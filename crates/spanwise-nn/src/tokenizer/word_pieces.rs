@@ -31,6 +31,11 @@ impl fmt::Debug for WordPieces {
 }
 
 impl WordPieces {
+    /// Whether a word is one piece.
+    pub(super) fn is_word(&self, word: &str) -> bool {
+        self.inner.token_to_id(word).is_some()
+    }
+
     /// The pieces that are whole words of lower-case letters, in alphabetical order.
     pub(super) fn common_words(&self) -> Vec<String> {
         let is_word = |piece: &String| piece.chars().all(|c| c.is_alphabetic() && !c.is_uppercase());

@@ -20,6 +20,9 @@ use std::collections::HashMap;
 /// Derivations looked at for each alternative program: several derivations may give one program.
 const DERIVATIONS_PER_PROGRAM: usize = 50;
 
+/// A program with a higher posterior has no rival.
+const SURE: f64 = 0.8;
+
 /// Spans that are less probable than this are left out.
 const MIN_POSTERIOR: f64 = 1e-4;
 
@@ -52,7 +55,7 @@ fn found(
     let Some(best) = chart.best() else { return Ok(None) };
     let mut terms = parser.model.domain.new_terms();
     let Some((program, tree)) = chart.tree(&mut terms, &best) else { return Ok(None) };
-    let others = others(&chart, &mut terms, program, details.alternatives, meter);
+    let listed = others(&chart, &mut terms, program, details.alternatives, meter);
     drop(chart);
     // Joins are counted where they have a score; a score of zero changes nothing else.
     let zeros = if details.chart && scored.joins.is_empty() {
@@ -70,9 +73,19 @@ fn found(
     let provenance = if details.provenance { provenance(scored, &expected, &tree) } else { Vec::new() };
     let spans =
         if details.chart { span_posteriors(input.lattice(), &expected, MIN_POSTERIOR) } else { Vec::new() };
-    let alternatives = alternatives(&input, log_z, &terms, others, meter)?;
+    let alternatives = alternatives(&input, log_z, &terms, listed, meter)?;
+    let rival = match alternatives.first() {
+        Some(first) => Some(first.program),
+        None if details.rival && posterior < SURE => {
+            let chart = BestChart::within(input, &parser.best_rules, meter)?;
+            others(&chart, &mut terms, program, 1, meter).first().map(|(program, _)| *program)
+        }
+        None => None,
+    };
+    let rival = rival.filter(|_| details.rival && posterior < SURE);
     let utterance = scored.input.prepared.utterance.clone();
     let parse = Parse::new(utterance, terms, program, posterior, best.score);
+    let parse = Parse { rival, ..parse };
     let parse = Parse { tree: Some(tree), alternatives, provenance, ..parse };
     Ok(Some(Decoded { parse: Ok(Box::new(parse)), spans }))
 }

@@ -2,7 +2,7 @@
 
 use super::ChartParser;
 use super::settings::JoinScores;
-use crate::span_model::{Prepared, SpanGradient};
+use crate::span_model::{LeafMatch, N_MATCHES, Prepared, SpanGradient, Tables};
 use spanwise_chart::gold::{GoldChart, Joins, Underivable};
 use spanwise_chart::grammar::N_USAGES;
 use spanwise_chart::lattice::{ChartError, Gradient, Scores};
@@ -31,8 +31,23 @@ pub struct ChartInput {
 struct LeafKey {
     row: u32,
     label: u32,
-    /// The weight of its lexicon match.
-    phrase: f32,
+    /// Its lexicon match.
+    found: LeafMatch,
+}
+
+/// The place of the weight of costs among those of inexact matches.
+const COST: usize = N_MATCHES - 1;
+
+impl LeafKey {
+    /// What its lexicon match adds to its score.
+    fn phrase(&self, tables: &Tables) -> f32 {
+        match self.found.inexact {
+            None => self.found.weight * tables.lexicon,
+            Some(kind) => {
+                self.found.weight * tables.matches[kind as usize] + self.found.cost * tables.matches[COST]
+            }
+        }
+    }
 }
 
 impl ChartInput {
@@ -58,11 +73,11 @@ impl ChartInput {
         let leaves = lattice
             .leaves()
             .iter()
-            .zip(&prepared.phrases)
-            .map(|(leaf, &phrase)| LeafKey {
+            .zip(&prepared.matches)
+            .map(|(leaf, &found)| LeafKey {
                 row: row((leaf.start, leaf.end)),
                 label: labels.of(leaf.constant) as u32,
-                phrase,
+                found,
             })
             .collect();
         let cells =
@@ -91,7 +106,7 @@ impl<'a> ScoredChart<'a> {
         let mut leaves = Vec::with_capacity(input.leaves.len() * N_USAGES);
         for key in &input.leaves {
             let (row, label) = (&logits[key.row as usize * width..][..width], key.label as usize);
-            let phrase = key.phrase * tables.lexicon;
+            let phrase = key.phrase(tables);
             let usages = &tables.usages[label * N_USAGES..][..N_USAGES];
             let here = &row[n..n + N_USAGES];
             // The usage of words was learned with other constants on them, so it does not apply to a rare one.
@@ -146,7 +161,13 @@ impl<'a> ScoredChart<'a> {
         for (key, usages) in self.input.leaves.iter().zip(gradient.leaves.chunks_exact(N_USAGES)) {
             let (row, label) = (&mut logits[key.row as usize * width..][..width], key.label as usize);
             let total: f32 = usages.iter().sum();
-            tables.lexicon += key.phrase * total;
+            match key.found.inexact {
+                None => tables.lexicon += key.found.weight * total,
+                Some(kind) => {
+                    tables.matches[kind as usize] += key.found.weight * total;
+                    tables.matches[COST] += key.found.cost * total;
+                }
+            }
             for (usage, &g) in usages.iter().enumerate() {
                 tables.usages[label * N_USAGES + usage] += g;
             }

@@ -40,6 +40,8 @@ impl JoinScores {
 pub struct ChartSettings {
     /// Which parts of the lexicon are used.
     pub lexicon: LexiconUse,
+    /// Whether names and phrases are also matched inexactly, and typing errors corrected.
+    pub approximate: bool,
     /// How discontinuous constituents are composed.
     #[serde(with = "crate::families::discontinuity")]
     pub discontinuity: Discontinuity,
@@ -59,6 +61,7 @@ impl Default for ChartSettings {
     fn default() -> Self {
         Self {
             lexicon: LexiconUse::Full,
+            approximate: true,
             discontinuity: Discontinuity::Open,
             implicit: false,
             max_words: 4,
@@ -75,6 +78,7 @@ impl ChartSettings {
             options: Options { discontinuity: self.discontinuity, implicit: self.implicit },
             candidates: Candidates { max_words: self.max_words, ..Candidates::default() },
             lexicon: self.lexicon,
+            approximate: self.approximate,
             hidden: self.hidden,
             n_extra: N_USAGES + self.joins.n_labels(),
         }

@@ -21,7 +21,8 @@ impl PaperInput {
     pub(super) fn new(prepared: Prepared) -> Self {
         let n = prepared.utterance.len();
         let mut candidates = vec![Vec::new(); n_spans(n)];
-        for (leaf, phrase) in prepared.lattice.leaves().iter().zip(&prepared.phrases) {
+        for (leaf, found) in prepared.lattice.leaves().iter().zip(&prepared.matches) {
+            let phrase = &found.weight;
             let span = Span::new(leaf.start, leaf.end);
             candidates[span_index(n, span)].push((leaf.constant, phrase.min(1.0)));
         }

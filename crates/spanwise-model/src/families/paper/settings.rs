@@ -79,6 +79,8 @@ impl PaperSettings {
 
     pub(in crate::families) fn spec(&self) -> Spec {
         Spec {
+            // The paper's parser matches exactly.
+            approximate: false,
             options: self.options(),
             candidates: Candidates { max_words: self.max_words, ..Candidates::default() },
             lexicon: self.lexicon,
