@@ -54,6 +54,7 @@ impl Engine for Fake {
             about: "says it back".to_owned(),
             encoder: "none".to_owned(),
             executor: Some("echo".to_owned()),
+            threshold: Some(0.25),
             version: 1,
             settings: json!({ "search": "exact" }),
             metrics: json!({ "dev": 100.0 }),
@@ -158,7 +159,7 @@ impl Fake {
         let is_unknown = ask.utterance == "doubt";
         let (probability, posterior) = (if is_unknown { 0.3 } else { 0.9 }, 0.95);
         let program = program(&self.name, &ask.utterance);
-        if ask.abstain_below.is_some_and(|least| probability < least) {
+        if ask.withhold.below(Some(0.25)).is_some_and(|least| probability < least) {
             let reason = Some(format!("unsure: probability {probability} is too low"));
             return Reading { reason, guess: Some(Guess { program, probability, posterior }), ..blank };
         }
