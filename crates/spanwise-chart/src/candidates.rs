@@ -53,11 +53,7 @@ impl Candidates {
             .collect();
         if self.predicates == PredicatePlacement::Anywhere {
             for span in self.spans(domain, utterance, &matches) {
-                leaves.extend(predicates.iter().map(|&constant| Leaf {
-                    start: span.start,
-                    end: span.end,
-                    constant,
-                }));
+                leaves.extend(predicates.iter().map(|&constant| Leaf::new(span.start, span.end, constant)));
             }
         }
         leaves.sort_unstable();
@@ -107,7 +103,7 @@ impl Candidates {
 pub fn licensed(domain: &Domain, matches: &[Match]) -> Vec<Leaf> {
     let phrases = matches.iter().filter(|found| found.source == Source::Phrase);
     let leaf =
-        |found: &Match| Leaf { start: found.span.start, end: found.span.end, constant: found.constant };
+        |found: &Match| Leaf::new(found.span.start, found.span.end, found.constant);
     let mut leaves: Vec<Leaf> = longest_names(domain, matches).chain(phrases).map(leaf).collect();
     leaves.sort_unstable();
     leaves.dedup();

@@ -87,6 +87,7 @@ impl Cause {
             Self::Underivable(reason) => match reason {
                 Underivable::Untypeable(problem) => problem.describe(domain, terms),
                 Underivable::TooLarge => "the program has too many constants for a chart".to_owned(),
+                Underivable::Unsaid(term) => format!("no words have the value `{}`", terms.display(*term)),
                 Underivable::UnlistedEntity(term) => format!("no table lists `{}`", terms.display(*term)),
                 Underivable::Unaligned(constant) => {
                     format!("no words can be aligned to `{}`", name(constant))

@@ -187,7 +187,8 @@ impl Replay<'_, '_> {
     fn leaf(&mut self, step: &Step) -> Option<Part> {
         let input = &self.chart.input;
         let (symbol, (p, q)) = self.edges.symbol(step.node);
-        let Leaf { start, end, constant } = input.lattice.leaves()[step.edge.weights[0] as usize / N_USAGES];
+        let leaf = &input.lattice.leaves()[step.edge.weights[0] as usize / N_USAGES];
+        let Leaf { start, end, constant, .. } = *leaf;
         let wanted = match symbol {
             Symbol::Unary(_, id) => LeafSymbol::Unary(id),
             Symbol::Function(_, id) => LeafSymbol::Function(id),
@@ -196,7 +197,10 @@ impl Replay<'_, '_> {
         };
         let mut frames = input.domain.constants()[constant].frames.clone();
         let frame = frames.find(|&raw| input.grammar.leaf_symbol[raw as usize] == wanted)?;
-        let meaning = input.domain.leaf(self.builder.terms, constant, FrameId(frame))?;
+        let meaning = match input.lattice.value(leaf) {
+            Some(value) => input.domain.literal(self.builder.terms, constant, value)?,
+            None => input.domain.leaf(self.builder.terms, constant, FrameId(frame))?,
+        };
         let whole = input.lattice.span(p, q);
         let tree = self.builder.constant(constant, Span::new(start, end), whole, &meaning);
         Some(Part { tree, meaning })

@@ -53,7 +53,7 @@ pub enum Joins {
 /// # let grammar = Grammar::new(&domain, Options::default());
 ///
 /// // "switch on hall": `on` and `off` are allowed on `switch`, on `on` and on both.
-/// let leaf = |start, end, name| Leaf { start, end, constant: domain.predicate(name).unwrap() };
+/// let leaf = |start, end, name| Leaf::new(start, end, domain.predicate(name).unwrap());
 /// let mut leaves = vec![leaf(2, 3, "hall")];
 /// for (start, end) in [(0, 1), (1, 2), (0, 2)] {
 ///     leaves.extend([leaf(start, end, "on"), leaf(start, end, "off")]);
@@ -88,7 +88,8 @@ impl GoldChart {
         joins: Joins,
     ) -> Result<Self, Underivable> {
         let analysis = analyze(domain, terms, program)?;
-        let builder = Builder::new(domain, grammar, lattice, &analysis, joins);
+        let values = values(terms, &analysis);
+        let builder = Builder::new(domain, grammar, lattice, &analysis, &values, joins);
         let sink = Stored::default();
         let filled = builder.run(sink, &Meter::unlimited());
         match filled.unwrap_or_else(|_| unreachable!("there is no limit")) {
@@ -97,7 +98,7 @@ impl GoldChart {
                 let items = nodes.iter().map(|&node| items[node as usize]).collect();
                 Ok(Self { graph, items, analysis })
             }
-            None => Err(reason(grammar, lattice, domain, &analysis)),
+            None => Err(reason(grammar, lattice, domain, &analysis, &values)),
         }
     }
 
@@ -166,12 +167,16 @@ fn analyze(domain: &Domain, terms: &Terms, program: TermId) -> Result<Analysis, 
     if analysis.nodes.len() > MAX_NODES {
         return Err(Underivable::TooLarge);
     }
-    for node in &analysis.nodes {
-        if let Node::Unlisted { term, .. } = node {
-            return Err(Underivable::UnlistedEntity(*term));
-        }
-    }
     Ok(analysis)
+}
+
+/// For each node of a program, its value if it is a literal, in the notation of programs.
+fn values(terms: &Terms, analysis: &Analysis) -> Vec<Option<String>> {
+    let value = |node: &Node| match node {
+        Node::Unlisted { term, .. } => Some(terms.display(*term).to_string()),
+        Node::Constant { .. } | Node::Gather { .. } => None,
+    };
+    analysis.nodes.iter().map(value).collect()
 }
 
 /// The log-sum over the derivations of a program, as the inside pass over its [`GoldChart`] gives it, without storing
@@ -187,7 +192,8 @@ pub fn log_sum(
 ) -> Result<Option<f64>, Exhausted> {
     let Ok(analysis) = analyze(input.domain, terms, program) else { return Ok(None) };
     let joins = if input.scores.joins.is_empty() { Joins::None } else { Joins::Merges };
-    let builder = Builder::new(input.domain, input.grammar, input.lattice, &analysis, joins);
+    let values = values(terms, &analysis);
+    let builder = Builder::new(input.domain, input.grammar, input.lattice, &analysis, &values, joins);
     let sums = Sums { scores: input.scores.flat(), values: Vec::new() };
     let filled = builder.run(sums, meter)?;
     Ok(filled.and_then(|sums| sums.values.last().copied()).filter(|&sum| sum > f64::NEG_INFINITY))

@@ -86,11 +86,16 @@ impl Replay<'_> {
 
     fn leaf(&mut self, item: Item, edge: &Edge) -> Option<(usize, Meaning)> {
         let (Item::Leaf(node) | Item::Unary(node, _) | Item::Function(node, _)) = item else { return None };
-        let (constant, frame) = self.constant(node)?;
         let leaf = self.lattice.leaves()[edge.weights[0] as usize / N_USAGES];
         let whole = Span::new(leaf.start, std::mem::replace(&mut self.next, leaf.start));
-        let meaning = self.builder.domain.leaf(self.builder.terms, constant, frame)?;
-        let tree = self.builder.constant(constant, Span::new(leaf.start, leaf.end), whole, &meaning);
+        let meaning = match (self.lattice.value(&leaf), self.constant(node)) {
+            (Some(value), _) => self.builder.domain.literal(self.builder.terms, leaf.constant, value)?,
+            (None, Some((constant, frame))) => {
+                self.builder.domain.leaf(self.builder.terms, constant, frame)?
+            }
+            (None, None) => return None,
+        };
+        let tree = self.builder.constant(leaf.constant, Span::new(leaf.start, leaf.end), whole, &meaning);
         Some((tree, meaning))
     }
 

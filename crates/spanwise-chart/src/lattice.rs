@@ -54,7 +54,7 @@ pub enum ChartError {
     },
 }
 
-/// A constant that is allowed on a run of words. For `switch on the hall lamp`, `Leaf { start: 0, end: 2, constant: on }`
+/// A constant that is allowed on a run of words. For `switch on the hall lamp`, `Leaf::new(0, 2, on)`
 /// allows `on` on `switch on`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Leaf {
@@ -64,6 +64,22 @@ pub struct Leaf {
     pub end: u32,
     /// The constant.
     pub constant: ConstantId,
+    /// For a literal, its value: a number of [`Lattice::value`]. The constant is then that of its class.
+    pub value: Option<u32>,
+}
+
+impl Leaf {
+    /// A constant on a run of words.
+    #[must_use]
+    pub const fn new(start: u32, end: u32, constant: ConstantId) -> Self {
+        Self { start, end, constant, value: None }
+    }
+
+    /// Its words.
+    #[must_use]
+    pub const fn span(&self) -> Span {
+        Span::new(self.start, self.end)
+    }
 }
 
 /// The leaves of one utterance, arranged for charts.
@@ -78,7 +94,7 @@ pub struct Leaf {
 /// use spanwise_lang::ConstantId;
 ///
 /// // "please switch on the hall lamp": one constant on `switch on`, another on `hall lamp`.
-/// let leaf = |start, end, id| Leaf { start, end, constant: ConstantId(id) };
+/// let leaf = |start, end, id| Leaf::new(start, end, ConstantId(id));
 /// let lattice = Lattice::new(6, vec![leaf(1, 3, 0), leaf(4, 6, 1)])?;
 /// assert_eq!((lattice.n_positions(), lattice.n_cells()), (2, 3));
 /// assert_eq!(lattice.span(0, 1), Span::new(1, 4)); // `the` belongs to the leaf on its left
@@ -89,6 +105,7 @@ pub struct Leaf {
 pub struct Lattice {
     n_tokens: usize,
     leaves: Vec<Leaf>,
+    values: Vec<String>,
     /// The word at each position, and the number of words at the end.
     boundaries: Vec<u32>,
     /// For each position, its leaves with the first boundary at or after their end; by that boundary.
@@ -121,7 +138,25 @@ impl Lattice {
             starting[position].push((first_end as u32, id as u32));
         }
         starting.iter_mut().for_each(|leaves| leaves.sort_unstable());
-        Ok(Self { n_tokens, leaves, boundaries, starting })
+        Ok(Self { n_tokens, leaves, values: Vec::new(), boundaries, starting })
+    }
+
+    /// The same with the values of literals, as terms in the notation of programs.
+    #[must_use]
+    pub fn with_values(self, values: Vec<String>) -> Self {
+        Self { values, ..self }
+    }
+
+    /// The value of a literal, in the notation of programs; `None` for any other leaf.
+    #[must_use]
+    pub fn value(&self, leaf: &Leaf) -> Option<&str> {
+        leaf.value.and_then(|value| self.values.get(value as usize)).map(String::as_str)
+    }
+
+    /// All values of literals.
+    #[must_use]
+    pub fn values(&self) -> &[String] {
+        &self.values
     }
 
     /// Number of words.
@@ -289,7 +324,7 @@ mod tests {
     use super::*;
 
     fn leaf(start: u32, end: u32) -> Leaf {
-        Leaf { start, end, constant: ConstantId(0) }
+        Leaf::new(start, end, ConstantId(0))
     }
 
     #[test]

@@ -35,7 +35,7 @@
 //! let utterance = Utterance::new("switch on hall");
 //!
 //! // `switch on` is aligned to `on` or `off`, `hall` to `hall`; the first has the highest score.
-//! let leaf = |start, end, name| Leaf { start, end, constant: constant(name) };
+//! let leaf = |start, end, name| Leaf::new(start, end, constant(name));
 //! let lattice = Lattice::new(3, vec![leaf(0, 2, "on"), leaf(0, 2, "off"), leaf(2, 3, "hall")])?;
 //! let grammar = Grammar::new(&domain, Options::default());
 //! let leaves = [[1.0; N_USAGES], [0.5; N_USAGES], [0.0; N_USAGES]].concat();

@@ -13,6 +13,8 @@ pub enum Underivable {
     TooLarge,
     /// An entity that no table lists.
     UnlistedEntity(TermId),
+    /// A literal whose value no words have.
+    Unsaid(TermId),
     /// A constant that is allowed on no words and cannot be inserted.
     Unaligned(ConstantId),
     /// A constant occurs more often in the program than in the words.
@@ -29,6 +31,7 @@ impl Underivable {
             Self::Untypeable(_) => "untypeable",
             Self::TooLarge => "too large",
             Self::UnlistedEntity(_) => "entity in no table",
+            Self::Unsaid(_) => "literal not in the words",
             Self::Unaligned(_) => "constant not in the words",
             Self::Repeated(_) => "repeated constant",
             Self::Order => "order of the words",
@@ -42,7 +45,15 @@ pub(crate) fn reason(
     lattice: &Lattice,
     domain: &Domain,
     analysis: &Analysis,
+    values: &[Option<String>],
 ) -> Underivable {
+    for (node, value) in analysis.nodes.iter().zip(values) {
+        let Node::Unlisted { class, term } = node else { continue };
+        if lattice.values().iter().all(|known| Some(known) != value.as_ref()) {
+            let is_literal = domain.classes()[*class].is_literal();
+            return if is_literal { Underivable::Unsaid(*term) } else { Underivable::UnlistedEntity(*term) };
+        }
+    }
     let mut uses: Vec<(ConstantId, usize)> = Vec::new();
     for node in &analysis.nodes {
         let Node::Constant { constant, .. } = *node else { continue };

@@ -130,7 +130,7 @@ impl<'a> Annotator<'a> {
             None => Err(LeftOut::NoProgram),
             Some(text) => terms.parse(text).map_err(|error| LeftOut::Unreadable(error.one_line(text))),
         };
-        let utterance = Utterance::new(example.utterance.as_str());
+        let utterance = example.spoken();
         let outcome = outcome.and_then(|program| self.annotate(&utterance, &mut terms, program));
         outcome.map_err(|why| Omission {
             kind: why.kind(),

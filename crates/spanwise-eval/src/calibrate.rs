@@ -85,7 +85,7 @@ pub fn fit(model: &Model, evaluator: &Evaluator<'_>, train: &[Utterance], dev: &
     let novelty = if train.is_empty() {
         model.confidence.novelty.clone()
     } else {
-        let dev: Vec<Utterance> = dev.iter().map(|example| Utterance::new(&*example.utterance)).collect();
+        let dev: Vec<Utterance> = dev.iter().map(Example::spoken).collect();
         novelty(model, train, &dev)
     };
     let confidence = Confidence { calibration: fit_curve(&points), novelty, threshold: None };

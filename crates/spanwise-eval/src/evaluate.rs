@@ -50,8 +50,7 @@ pub fn evaluate_with<T: Send>(
         .map_init(
             || evaluator.clone(),
             |evaluator, batch| {
-                let utterances =
-                    batch.iter().map(|&at| Utterance::new(examples[at].utterance.as_str())).collect();
+                let utterances = batch.iter().map(|&at| examples[at].spoken()).collect();
                 let outcomes = model.parse_batch(utterances, Details::default());
                 let mut one = |(&at, outcome): (&usize, Outcome)| {
                     let scored = score_one(model, evaluator, one_tree.as_ref(), &examples[at], &outcome);

@@ -186,7 +186,7 @@ impl<'a> OneTree<'a> {
         program: TermId,
     ) -> bool {
         let leaf =
-            |&(span, constant): &(Span, ConstantId)| Leaf { start: span.start, end: span.end, constant };
+            |&(span, constant): &(Span, ConstantId)| Leaf::new(span.start, span.end, constant);
         let Ok(lattice) = Lattice::new(n_words, leaves.iter().map(leaf).collect()) else { return false };
         let gold = GoldChart::new(self.domain, &self.grammar, &lattice, terms, program, Joins::None);
         let Ok(gold) = gold else { return false };

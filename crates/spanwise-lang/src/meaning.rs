@@ -4,7 +4,7 @@
 //! meanings, `apply`, `compose` and `gather` succeed exactly when the table of that name in
 //! [`States`](crate::states::States) has an entry for their states, and the state of the result is that entry.
 
-use crate::domain::{ConstantId, Domain, FrameId};
+use crate::domain::{ConstantId, Domain, FrameId, Kind};
 use crate::states::{AccumulatorId, State, StateId};
 use crate::term::{TermId, Terms};
 use crate::types::TypeId;
@@ -100,6 +100,13 @@ impl Domain {
         }
         let term = known.term.or_else(|| used.form.as_ref().map(|form| form.build(terms, &[])))?;
         Some(Meaning::Done { term, ty: used.result })
+    }
+
+    /// The meaning of a literal: a member of an open class, written in the notation of programs. `None` when it is not.
+    pub fn literal(&self, terms: &mut Terms, constant: ConstantId, value: &str) -> Option<Meaning> {
+        let Kind::Entity(class) = self.constants()[constant].kind else { return None };
+        let term = terms.parse(value).ok()?;
+        Some(Meaning::Done { term, ty: self.classes()[class].ty })
     }
 
     /// The state of a meaning. [`Self::state_id_of`] gives its id.

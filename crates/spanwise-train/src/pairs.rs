@@ -52,7 +52,7 @@ pub(crate) fn read_programs(
         let text =
             example.program.as_deref().ok_or_else(|| wrong("it has no program to learn from".to_owned()))?;
         let program = terms.parse(text).map_err(|error| wrong(error.message.clone()))?;
-        pairs.push((Utterance::new(example.utterance.as_str()), program));
+        pairs.push((example.spoken(), program));
     }
     Ok(pairs)
 }

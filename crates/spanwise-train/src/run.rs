@@ -16,6 +16,7 @@ use spanwise_domains::exec::Executor;
 use spanwise_eval::calibrate;
 use spanwise_eval::evaluate::evaluate;
 use spanwise_eval::metrics::{Evaluator, Report};
+use spanwise_core::Utterance;
 use spanwise_lang::Terms;
 use spanwise_model::{DirectoryLock, ExecutorPolicy, Model, Pair, Parser, Task, consent};
 use spanwise_nn::{AdamW, Random};
@@ -35,6 +36,8 @@ pub(crate) struct Run<'a> {
     pub(crate) executor: Option<Arc<dyn Executor>>,
     pub(crate) terms: Terms,
     pub(crate) pairs: Vec<Pair>,
+    /// Utterances that have no program. They teach the confidence, not the parser.
+    pub(crate) unanswerable: Vec<Utterance>,
     /// The share of training examples that can be derived, in percent.
     pub(crate) derivable: f64,
     pub(crate) dev: Vec<Example>,

@@ -122,6 +122,9 @@ pub fn train(
     if config.data.limit > 0 {
         examples.truncate(config.data.limit);
     }
+    let unanswerable: Vec<Utterance> =
+        examples.iter().filter(|example| example.unanswerable).map(Example::spoken).collect();
+    examples.retain(|example| !example.unanswerable);
     if examples.is_empty() {
         return Err(TrainError::Empty { file: train_file });
     }
@@ -174,6 +177,7 @@ pub fn train(
         executor,
         terms,
         pairs: pairs.list,
+        unanswerable,
         derivable,
         dev,
         state: State { identity, ..State::default() },

@@ -86,6 +86,7 @@ impl<'a> Builder<'a> {
         grammar: &'a Grammar,
         lattice: &'a Lattice,
         analysis: &'a Analysis,
+        values: &[Option<String>],
         joins: Joins,
     ) -> Self {
         let cells = vec![Cell::default(); lattice.n_cells()];
@@ -96,11 +97,19 @@ impl<'a> Builder<'a> {
         let mut starting = vec![Vec::new(); lattice.n_positions()];
         for (p, leaves) in starting.iter_mut().enumerate() {
             for (end, leaf) in lattice.leaves_from(p) {
-                let allowed = lattice.leaves()[leaf].constant;
-                let is_it =
-                    |node: &Node| matches!(node, Node::Constant { constant, .. } if *constant == allowed);
-                let nodes = analysis.nodes.iter().enumerate().filter(|(_, node)| is_it(node));
-                leaves.extend(nodes.map(|(node, _)| (node as u16, end, leaf)));
+                let allowed = &lattice.leaves()[leaf];
+                let is_it = |at: usize| match &analysis.nodes[at] {
+                    Node::Constant { constant, .. } => {
+                        *constant == allowed.constant && allowed.value.is_none()
+                    }
+                    Node::Unlisted { class, .. } => {
+                        domain.classes()[*class].holder == Some(allowed.constant)
+                            && lattice.value(allowed) == values[at].as_deref()
+                    }
+                    Node::Gather { .. } => false,
+                };
+                let nodes = (0..analysis.nodes.len()).filter(|&at| is_it(at));
+                leaves.extend(nodes.map(|node| (node as u16, end, leaf)));
             }
         }
         let rest = Rest::new(domain, grammar, analysis);
@@ -188,7 +197,16 @@ impl<'a> Builder<'a> {
     fn constant(&self, node: u16) -> Option<(ConstantId, FrameId, &'a [usize])> {
         match &self.analysis.nodes[node as usize] {
             Node::Constant { constant, frame, args } => Some((*constant, *frame, args)),
-            _ => None,
+            Node::Gather { .. } | Node::Unlisted { .. } => None,
+        }
+    }
+
+    /// The frame of a node that is a leaf: a constant or a literal.
+    fn frame(&self, node: u16) -> Option<FrameId> {
+        match &self.analysis.nodes[node as usize] {
+            Node::Constant { frame, .. } => Some(*frame),
+            Node::Unlisted { class, .. } => Some(self.domain.classes()[*class].frame),
+            Node::Gather { .. } => None,
         }
     }
 
@@ -196,7 +214,7 @@ impl<'a> Builder<'a> {
         let span = self.lattice.span(p, q);
         for &(node, end, leaf) in self.starting[p].iter().filter(|(_, end, _)| *end <= q) {
             debug_assert!(end > p);
-            let Some((_, frame, _)) = self.constant(node) else { continue };
+            let Some(frame) = self.frame(node) else { continue };
             let mut add = |item: Item, usage: Usage| {
                 let mut edge = Edge::leaf((leaf * N_USAGES + usage.index()) as u32);
                 if self.joins == Joins::Tree && self.lattice.leaves()[leaf].end < span.end {

@@ -27,7 +27,8 @@ impl Rest {
                         && grammar.options().implicit;
                     usize::from(!is_inserted)
                 }
-                Node::Gather { .. } | Node::Unlisted { .. } => 0,
+                Node::Unlisted { .. } => 1,
+                Node::Gather { .. } => 0,
             })
             .collect();
         let mut subtree = own.clone();

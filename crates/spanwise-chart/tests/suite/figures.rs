@@ -23,7 +23,7 @@ fn check(
     let utterance = Utterance::new(text);
     let wanted: Vec<Leaf> = leaves
         .iter()
-        .map(|&(start, end, name)| Leaf { start, end, constant: crate::common::constant(&domain, name) })
+        .map(|&(start, end, name)| Leaf::new(start, end, crate::common::constant(&domain, name)))
         .collect();
     let mut all = spanwise_chart::candidates::Candidates::default()
         .lattice(&domain, &utterance)

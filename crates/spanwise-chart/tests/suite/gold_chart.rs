@@ -57,11 +57,7 @@ fn underivable_programs_have_a_reason() {
     let constant = |name: &str| crate::common::constant(&domain, name);
     let words = ["state", "population_1", "largest_one"];
     let lattice = |order: &[usize]| {
-        let leaf = |(at, &which): (usize, &usize)| Leaf {
-            start: at as u32,
-            end: at as u32 + 1,
-            constant: constant(words[which]),
-        };
+        let leaf = |(at, &which): (usize, &usize)| Leaf::new(at as u32, at as u32 + 1, constant(words[which]));
         Lattice::new(order.len(), order.iter().enumerate().map(leaf).collect()).unwrap()
     };
     let why = |program: &str, order: &[usize]| {
@@ -90,11 +86,7 @@ fn the_ternary_example_of_the_paper_needs_a_discontinuous_rule() {
     use spanwise_chart::grammar::Grammar;
     use spanwise_chart::lattice::{Lattice, Leaf};
     let domain = spanwise_domains::load::load("geo").unwrap();
-    let leaf = |at: u32, name: &str| Leaf {
-        start: at,
-        end: at + 1,
-        constant: crate::common::constant(&domain, name),
-    };
+    let leaf = |at: u32, name: &str| Leaf::new(at, at + 1, crate::common::constant(&domain, name));
     let lattice =
         Lattice::new(7, vec![leaf(0, "state"), leaf(4, "largest_one"), leaf(5, "population_1")]).unwrap();
     let mut terms = domain.new_terms();
@@ -123,11 +115,7 @@ fn programs_of_sixty_five_constants_are_derived_in_either_order_of_the_words() {
     for discontinuity in [Discontinuity::None, Discontinuity::Open] {
         let grammar = Grammar::new(&domain, Options { discontinuity, implicit: false });
         names.reverse();
-        let leaf = |(at, name): (usize, &&str)| Leaf {
-            start: at as u32,
-            end: at as u32 + 1,
-            constant: crate::common::constant(&domain, name),
-        };
+        let leaf = |(at, name): (usize, &&str)| Leaf::new(at as u32, at as u32 + 1, crate::common::constant(&domain, name));
         let lattice = Lattice::new(names.len(), names.iter().enumerate().map(leaf).collect()).unwrap();
         let gold = GoldChart::new(&domain, &grammar, &lattice, &terms, program, Joins::None).unwrap();
         let n_scores = lattice.leaves().len() * spanwise_chart::grammar::N_USAGES + grammar.n_rules();

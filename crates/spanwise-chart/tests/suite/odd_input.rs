@@ -75,11 +75,7 @@ fn five_hundred_words_are_parsed_or_refused_in_words() {
     // The words between the commands are null words: they cost nothing.
     let text = format!("walk {} left", "um ".repeat(498));
     let utterance = Utterance::new(text);
-    let leaf = |at: u32, name: &str| Leaf {
-        start: at,
-        end: at + 1,
-        constant: crate::common::constant(&domain, name),
-    };
+    let leaf = |at: u32, name: &str| Leaf::new(at, at + 1, crate::common::constant(&domain, name));
     let lattice = Lattice::new(utterance.len(), vec![leaf(0, "i_walk"), leaf(499, "i_left")]).unwrap();
     let leaves = vec![1.0; 2 * N_USAGES];
     let scores = Scores { leaves: &leaves, rules: &rules, joins: &[] };

@@ -190,7 +190,7 @@ fn check_figure(text: &str, gold: &str, nodes: &[(u32, u32, &str)], expected: Ex
     expected.assert_eq(&listing(&domain, &terms, &utterance, &tree));
     // The gold chart over these leaves learns from the same tree.
     let leaf = |node: &TreeNode| match node.category {
-        Category::Constant(constant) => Some(Leaf { start: node.span.start, end: node.span.end, constant }),
+        Category::Constant(constant) => Some(Leaf::new(node.span.start, node.span.end, constant)),
         _ => None,
     };
     let lattice = Lattice::new(utterance.len(), tree.nodes.iter().filter_map(leaf).collect()).unwrap();

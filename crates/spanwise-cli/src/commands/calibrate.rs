@@ -90,7 +90,7 @@ fn utterances(paths: &[PathBuf]) -> Result<Vec<Utterance>> {
     let mut utterances = Vec::new();
     for path in paths {
         let examples: Vec<Example> = data::read(path).map_err(super::data::wrong_file)?;
-        utterances.extend(examples.into_iter().map(|example| Utterance::new(example.utterance)));
+        utterances.extend(examples.into_iter().map(|example| example.spoken()));
     }
     Ok(utterances)
 }

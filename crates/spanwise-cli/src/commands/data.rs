@@ -2,6 +2,7 @@
 
 mod annotate;
 mod import;
+mod noise;
 mod scan;
 mod split;
 mod stats;
@@ -27,6 +28,7 @@ enum Command {
     Scan(scan::Args),
     Annotate(annotate::Args),
     Import(import::Args),
+    Noise(noise::Args),
     Split(split::Args),
     Stats(stats::Args),
 }
@@ -36,6 +38,7 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
         Command::Scan(args) => scan::run(args)?,
         Command::Annotate(args) => annotate::run(args)?,
         Command::Import(args) => import::run(args)?,
+        Command::Noise(args) => noise::run(args)?,
         Command::Split(args) => split::run(args)?,
         Command::Stats(args) => stats::run(args)?,
     }

@@ -1,7 +1,8 @@
 //! One example of a data set, and its form as JSON.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
+use spanwise_core::{Moment, MomentError, Utterance};
 
 /// An utterance and its annotations: program, answer, context, tree.
 ///
@@ -23,6 +24,12 @@ pub struct Example {
     /// The gold program, as text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
+    /// Whether the utterance is known to have no program: `"program": null`.
+    #[serde(rename = "program", skip_serializing_if = "is_answerable", serialize_with = "null")]
+    pub unanswerable: bool,
+    /// When it was said: what relative dates refer to.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "as_text")]
+    pub now: Option<Moment>,
     /// The gold answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
@@ -49,6 +56,9 @@ pub enum FieldError {
     /// The utterance is missing or blank.
     #[error("the example has no utterance; expected a text in the field `utterance` or `question`")]
     MissingUtterance,
+    /// The date is none.
+    #[error("the field `now`: {0}")]
+    WrongDate(MomentError),
     /// A field holds the wrong kind of value.
     #[error("the field `{field}` must be a string, found {found}")]
     WrongType {
@@ -67,7 +77,8 @@ impl Example {
     }
 
     /// Reads an example. Without a field `utterance` the field `question` is the utterance, and without `context` the
-    /// field `scene` is the context. One of these fields that is `null` counts as absent.
+    /// field `scene` is the context. One of these fields that is `null` counts as absent, but for `program`: an utterance
+    /// whose program is `null` and that has no answer is one that a parser should not answer.
     ///
     /// # Errors
     /// See [`FieldError`].
@@ -81,7 +92,8 @@ impl Example {
         let mut example = Self::default();
         for (field, value) in fields {
             match field.as_str() {
-                "utterance" | "question" | "program" | "answer" | "context" | "scene" | "gold_spans"
+                "program" if value.is_null() => example.unanswerable = true,
+                "utterance" | "question" | "now" | "answer" | "context" | "scene" | "gold_spans"
                     if value.is_null() => {}
                 name if name == utterance_field => example.utterance = text(field, value)?,
                 name if name == context_field => example.context = Some(value),
@@ -90,16 +102,28 @@ impl Example {
                 "answer" => {
                     example.answer = Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned));
                 }
+                "now" => {
+                    let moment = text(field, value)?.parse().map_err(FieldError::WrongDate)?;
+                    example.now = Some(moment);
+                }
                 "gold_spans" => example.gold_spans = Some(value),
                 _ => {
                     example.extra.insert(field, value);
                 }
             }
         }
+        // An answer is there to be found, even if nobody has written its program.
+        example.unanswerable &= example.answer.is_none();
         if example.utterance.trim().is_empty() {
             return Err(FieldError::MissingUtterance);
         }
         Ok(example)
+    }
+
+    /// The utterance with its tokens, and with the moment at which it was said.
+    #[must_use]
+    pub fn spoken(&self) -> Utterance {
+        Utterance::new(self.utterance.as_str()).said_at(self.now)
     }
 
     /// The example as a JSON object, with the fields in the order of this type.
@@ -107,6 +131,21 @@ impl Example {
     pub fn to_json(&self) -> Value {
         serde_json::to_value(self).expect("texts and JSON values are JSON")
     }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+fn is_answerable(unanswerable: &bool) -> bool {
+    !unanswerable
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+fn null<S: Serializer>(_: &bool, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_none()
+}
+
+#[allow(clippy::ref_option, reason = "the signature that serde asks for")]
+fn as_text<S: Serializer>(now: &Option<Moment>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&now.map_or_else(String::new, |now| now.to_string()))
 }
 
 fn text(field: String, value: Value) -> Result<String, FieldError> {
@@ -182,7 +221,7 @@ mod tests {
             .prop_map(|(utterance, program, answer, context, extra)| {
                 let extra = extra.into_iter().map(|(name, text)| (name, Value::String(text))).collect();
                 let gold_spans = program.as_ref().map(|program| json!([{"span": [0, 1], "type": program}]));
-                Example { utterance, program, answer, context: context.map(Value::String), gold_spans, extra }
+                Example { utterance, program, answer, context: context.map(Value::String), gold_spans, extra, ..Example::default() }
             })
     }
 

@@ -8,6 +8,7 @@ mod error;
 mod example;
 pub mod import;
 pub(crate) mod message;
+pub mod noise;
 pub mod random;
 mod reader;
 pub mod split;

@@ -229,7 +229,7 @@ fn alignments(domain: &Domain, words: &[&str], program: &str) -> Vec<Vec<Leaf>> 
                 if !phrases.contains(&words[start..end].join(" ").as_str()) {
                     continue;
                 }
-                let leaf = Leaf { start: start as u32, end: end as u32, constant };
+                let leaf = Leaf::new(start as u32, end as u32, constant);
                 let is_free = |choice: &&Vec<Leaf>| {
                     choice.iter().all(|other| other.end <= leaf.start || leaf.end <= other.start)
                 };
@@ -260,7 +260,7 @@ fn is_derivable(domain: &Domain, n_words: usize, leaves: &[Leaf], program: &str)
 /// The leaves of a tree.
 fn leaves(tree: &SpanTree) -> Vec<Leaf> {
     let leaf = |node: &spanwise_chart::TreeNode| match node.category {
-        Category::Constant(constant) => Some(Leaf { start: node.span.start, end: node.span.end, constant }),
+        Category::Constant(constant) => Some(Leaf::new(node.span.start, node.span.end, constant)),
         _ => None,
     };
     let mut leaves: Vec<Leaf> = tree.nodes.iter().filter_map(leaf).collect();

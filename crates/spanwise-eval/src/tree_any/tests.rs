@@ -91,7 +91,7 @@ proptest! {
         let constants = ["a", "b", "f", "g", "h"].map(|name| domain.predicate(name).unwrap());
         let mut leaves: Vec<Leaf> = places
             .iter()
-            .map(|&(start, length, at)| Leaf { start, end: (start + length).min(6), constant: constants[at] })
+            .map(|&(start, length, at)| Leaf::new(start, (start + length).min(6), constants[at]))
             .collect();
         leaves.sort_unstable();
         leaves.dedup();

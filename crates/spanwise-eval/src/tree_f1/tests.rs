@@ -220,7 +220,7 @@ fn bound(name: &str, path: &Path, take: usize, pieces: impl Fn(&str) -> usize) -
             && gold.keys().any(|span| span.len() == words.len());
         let leaves = gold_leaves(&domain, &example, Some(&pieces), &words).filter(|_| is_whole);
         let Some(leaves) = leaves else { continue };
-        let leaf = |(span, constant): (Span, ConstantId)| Leaf { start: span.start, end: span.end, constant };
+        let leaf = |(span, constant): (Span, ConstantId)| Leaf::new(span.start, span.end, constant);
         let lattice = Lattice::new(words.len(), leaves.into_iter().map(leaf).collect()).unwrap();
         let is_gold = |cell: usize| {
             let (p, q) = lattice.ends(cell);

@@ -70,6 +70,11 @@ pub struct Class {
     pub frame: FrameId,
     /// Whether any name is a member.
     pub open: bool,
+    /// Stands for every member that no table lists: it has the frame of the class and no term. `None` for a class that is
+    /// not open.
+    pub holder: Option<ConstantId>,
+    /// XXX
+    pub(super) is_read: bool,
     /// The form with a hole for each column, to recognize members that no table lists.
     pub(super) form: Form,
     /// Whether the form is a quoted cell and nothing else.
@@ -77,6 +82,12 @@ pub struct Class {
 }
 
 impl Class {
+    /// Whether its members are literals, whose values come from the words.
+    #[must_use]
+    pub fn is_literal(&self) -> bool {
+        self.holder.is_some() && self.is_read
+    }
+
     /// Whether `term` is written like a member, listed or not.
     pub(super) fn accepts(&self, terms: &Terms, term: TermId) -> bool {
         let mut args = vec![None; self.form.holes().len()];

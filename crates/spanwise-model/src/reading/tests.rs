@@ -1,5 +1,6 @@
 //! Readings of a model of SCAN with random weights: what it finds does not matter, what it reports does.
 
+use super::withheld::rounded_down;
 use super::*;
 use crate::families::chart::ChartSettings;
 use crate::{Blueprint, Compact, EncoderSource, FamilySettings as _, Model};

@@ -78,7 +78,7 @@ fn clarification(domain: &Domain, parse: &Parse) -> Option<Clarification> {
 }
 
 /// A number in few digits that is still below a limit.
-fn rounded_down(p: f64, limit: f64) -> String {
+pub(super) fn rounded_down(p: f64, limit: f64) -> String {
     let short = |digits: usize| format!("{p:.digits$}");
     let is_below = |text: &String| text.parse::<f64>().is_ok_and(|p| p < limit);
     (2..17).map(short).find(is_below).unwrap_or_else(|| p.to_string())

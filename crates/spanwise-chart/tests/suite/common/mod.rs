@@ -86,7 +86,7 @@ pub fn built_in_cases(seed: u64, name: &str, options: Options) -> Vec<Case> {
                     let end = (start + 1 + random.below(2) as u32).min(n_tokens as u32);
                     // Mostly predicates, now and then an entity.
                     let all = if random.below(4) == 0 { domain.constants().len() } else { n_predicates };
-                    Leaf { start, end, constant: ConstantId(random.below(all) as u32) }
+                    Leaf::new(start, end, ConstantId(random.below(all) as u32))
                 })
                 .collect();
             let n_leaves = leaves.len();
@@ -126,7 +126,7 @@ fn case(random: &mut Random, options: Options, is_repeated: bool) -> Case {
             let start = if at < n_tokens { at } else { random.below(n_tokens) } as u32;
             let end = (start + 1 + random.below(2) as u32).min(n_tokens as u32);
             let which = if is_repeated { random.below(n_constants) } else { at };
-            Leaf { start, end, constant: domain.predicate(&format!("k{which}")).unwrap() }
+            Leaf::new(start, end, domain.predicate(&format!("k{which}")).unwrap())
         })
         .collect();
     let lattice = Lattice::new(n_tokens, leaves).unwrap();

@@ -189,7 +189,7 @@ impl<'a> Bench<'a> {
         let mut terms = domain.new_terms();
         let mut sentences = Vec::new();
         for example in examples {
-            let utterance = Utterance::new(example.utterance.as_str());
+            let utterance = example.spoken();
             let Ok(lattice) = Candidates::default().lattice(domain, &utterance) else { continue };
             let leaves = (0..lattice.leaves().len() * N_USAGES).map(|_| score(&mut random)).collect();
             let program = example.program.as_ref().and_then(|text| terms.parse(text).ok());

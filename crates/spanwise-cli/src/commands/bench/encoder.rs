@@ -113,7 +113,7 @@ fn utterances(args: &Args, parser: &Parser) -> Result<Vec<Utterance>> {
     }
     if let Some(path) = &args.data {
         let examples = data::read(path).map_err(crate::commands::data::wrong_file)?;
-        let all = examples.into_iter().map(|example| Utterance::new(example.utterance));
+        let all = examples.into_iter().map(|example| example.spoken());
         let found: Vec<Utterance> = all.filter(|utterance| utterance.len() == args.words).collect();
         if found.is_empty() {
             let text = format!("{} has no utterance of {} words", path.display(), args.words);

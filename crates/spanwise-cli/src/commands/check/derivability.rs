@@ -4,7 +4,6 @@ use crate::output::{Columns, percent, progress_bar, shorten};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use spanwise_chart::derivable::{Derivability, PREDICATE_PLACEMENTS, SETTINGS};
-use spanwise_core::Utterance;
 use spanwise_domains::data::Example;
 use spanwise_lang::Domain;
 use std::collections::BTreeMap;
@@ -35,7 +34,7 @@ pub(super) fn examine(domain: &Domain, examples: &[Example]) -> Vec<Findings> {
                 |terms, example| {
                     bar.inc(1);
                     let program = terms.parse(example.program.as_ref()?).ok()?;
-                    let utterance = Utterance::new(example.utterance.as_str());
+                    let utterance = example.spoken();
                     let outcome = derivability.first_setting(&utterance, terms, program);
                     Some(outcome.map_err(|cause| (cause.kind(), cause.describe(domain, terms))))
                 },

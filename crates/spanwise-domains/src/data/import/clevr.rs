@@ -68,7 +68,7 @@ fn example(question: Value, scenes: Option<&Scenes>) -> Result<Example, String> 
         Some(Value::String(utterance)) if !utterance.trim().is_empty() => utterance,
         _ => return Err("expected a text in the field `question`".to_owned()),
     };
-    Ok(Example { utterance, program, answer, context, gold_spans: None, extra: fields })
+    Ok(Example { utterance, program, answer, context, extra: fields, ..Example::default() })
 }
 
 /// Scenes by the number of their picture.

@@ -48,21 +48,37 @@ impl Compiler<'_> {
         let form = self.open_form(template);
         let is_quoted = self.base.shape(template) == Shape::Quoted;
         let name = decl.class.value.clone();
-        self.classes.push(Class { name, ty, frame, open: decl.open, form, is_quoted });
+        self.classes.push(Class { name, ty, frame, open: decl.open, holder: None, is_read: false, form, is_quoted });
         let n_constants = self.constants.len();
         for (line, cells) in &table.rows {
             let row = Row { columns: &table.columns, cells, line: *line };
             self.entity(decl, class, template, &row);
         }
+        if decl.open {
+            self.hold(class);
+        }
         // A class without tables and names was reported by the reader.
         let is_listed = !decl.tables.is_empty() || !decl.names.is_empty();
         let is_empty = self.constants.len() == n_constants && self.problems.len() == n_problems;
-        if is_listed && is_empty && !decl.open {
+        if is_listed && is_empty {
             let message = format!("entity class `{}` has no members", decl.class.value);
             let problem = Diagnostic::new(decl.class.range.clone(), message);
             self.problems.push(problem.hint("its tables have no row that fills the form"));
         }
         self.aliases(decl, &table, template);
+    }
+
+    /// Adds the constant that stands for members of an open class which no table lists.
+    fn hold(&mut self, class: ClassId) {
+        let frame = self.classes[class].frame.0;
+        let holder = self.constants.push(Constant {
+            name: self.classes[class].name.clone(),
+            kind: Kind::Entity(class),
+            frames: frame..frame + 1,
+            term: None,
+            implicit: false,
+        });
+        self.classes[class].holder = Some(holder);
     }
 
     /// The form of a class as a term whose `{column}` leaves are placeholders for cells.
