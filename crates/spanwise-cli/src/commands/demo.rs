@@ -12,7 +12,7 @@ use super::serve;
 use super::withhold::WithholdArgs;
 use crate::output::{Columns, Status, WrongCall, percent, say};
 use anyhow::Result;
-use reply::Asker;
+use reply::Answers;
 use serde_json::{Map, Value, json};
 use spanwise_domains::data::Example;
 use spanwise_domains::load::builtin_names;
@@ -117,16 +117,16 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     if withhold == Withhold::Default && trained.parser.model().confidence.threshold.is_none() {
         say("note: this model was never calibrated; nothing is withheld; --fresh trains it again");
     }
-    let asker = Asker { parser: &trained.parser, screen, withhold };
+    let answers = Answers { parser: &trained.parser, screen, withhold };
     let questions = data::questions()?;
     for at in SHOWN {
         writeln!(out, "\n> {}\n", questions[at].utterance)?;
-        write!(out, "{}", asker.answer(&questions[at].utterance)?.text)?;
+        write!(out, "{}", answers.answer(&questions[at].utterance)?.text)?;
     }
     out.flush()?;
     let is_interactive = io::stdin().is_terminal();
     let input = io::stdin().lock();
-    let prompt = prompt::Prompt { asker, questions: &questions, is_interactive };
+    let prompt = prompt::Prompt { answers, questions: &questions, is_interactive };
     prompt.converse(&mut input.lines(), &mut out)
 }
 

@@ -4,7 +4,7 @@
 //! repeated, so that the answers can be told apart.
 
 use super::super::picture::Format;
-use super::reply::Asker;
+use super::reply::Answers;
 use crate::output::{Status, write_text};
 use anyhow::{Context as _, Result};
 use clap::ValueEnum as _;
@@ -26,7 +26,7 @@ Type a question about states, cities, rivers and mountains of the US, or
 
 /// What a conversation needs.
 pub(super) struct Prompt<'a> {
-    pub(super) asker: Asker<'a>,
+    pub(super) answers: Answers<'a>,
     pub(super) questions: &'a [Example],
     /// Whether lines are typed at a terminal.
     pub(super) is_interactive: bool,
@@ -85,7 +85,7 @@ impl Prompt<'_> {
 
     fn line(&self, line: &str, past: &mut Past, out: &mut dyn Write) -> Result<Next> {
         let Some(command) = line.strip_prefix(':') else {
-            self.answer(self.asker, line, past, out)?;
+            self.answer(self.answers, line, past, out)?;
             return Ok(Next::GoOn);
         };
         let words: Vec<&str> = command.split_whitespace().collect();
@@ -99,8 +99,8 @@ impl Prompt<'_> {
             }
             ["guess"] => match past.withheld.take() {
                 Some(question) => {
-                    let asker = Asker { withhold: Withhold::Never, ..self.asker };
-                    self.answer(asker, &question, past, out)?;
+                    let answers = Answers { withhold: Withhold::Never, ..self.answers };
+                    self.answer(answers, &question, past, out)?;
                 }
                 None => writeln!(out, "I have withheld no answer since the last guess")?,
             },
@@ -117,8 +117,14 @@ impl Prompt<'_> {
         Ok(Next::GoOn)
     }
 
-    fn answer(&self, asker: Asker<'_>, question: &str, past: &mut Past, out: &mut dyn Write) -> Result<()> {
-        let reply = asker.answer(question)?;
+    fn answer(
+        &self,
+        answers: Answers<'_>,
+        question: &str,
+        past: &mut Past,
+        out: &mut dyn Write,
+    ) -> Result<()> {
+        let reply = answers.answer(question)?;
         write!(out, "\n{}", reply.text)?;
         if reply.reading.is_withheld() {
             past.withheld = Some(question.to_owned());
@@ -135,7 +141,7 @@ impl Prompt<'_> {
             return format!("there is no picture of the kind `{format}`; expected svg, html, tikz or ascii");
         };
         let Some(reading) = last else { return "there is no tree yet; ask a question first".to_owned() };
-        let screen = Screen { color: false, ..self.asker.screen };
+        let screen = Screen { color: false, ..self.answers.screen };
         let drawn = format
             .draw(reading, screen)
             .and_then(|picture| Ok(write_atomic(Path::new(file), |out| out.write_all(picture.as_bytes()))?));

@@ -25,13 +25,13 @@ pub(super) struct Reply {
 
 /// Who is asked, how answers are shown, and which are withheld.
 #[derive(Clone, Copy)]
-pub(super) struct Asker<'a> {
+pub(super) struct Answers<'a> {
     pub(super) parser: &'a Parser,
     pub(super) screen: Screen,
     pub(super) withhold: Withhold,
 }
 
-impl Asker<'_> {
+impl Answers<'_> {
     /// Reads a question and answers it.
     pub(super) fn answer(&self, question: &str) -> Result<Reply> {
         let question = Question { alternatives: OTHERS, withhold: self.withhold, ..Question::new(question) };
