@@ -78,16 +78,19 @@ const clean = (page, what) => check(page.problems.length === 0, `${what}: ${page
 async function general(model) {
   const hash = models.models.length > 1 ? `#m=${encodeURIComponent(model.name)}` : "";
   const page = await open({ hash });
+  check(await page.$eval("#uncalibrated", (found) => found.hidden) === (model.calibrated || model.withhold_below !== null), "a model without a threshold says so");
+  // The threshold is not what is tested here.
+  await page.$eval("#always", (box) => box.checked || box.click());
   check(await count(page, "#examples button") === model.examples.length, "every example has a button");
   if (!model.examples.length) return page.close();
   await page.click("#examples button");
   await settled(page);
   const utterance = model.examples[0];
   check((await page.$eval("#utterance", (input) => input.value)) === utterance, "the example is in the field");
-  const reply = await fetch(`${options.url}/v1/parse`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ utterance, model: model.name, k: 5, execute_alternatives: true }) }).then((found) => found.json());
+  const reply = await fetch(`${options.url}/v1/parse`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ utterance, model: model.name, k: 5, execute_alternatives: true, always_answer: true }) }).then((found) => found.json());
   check((await text(page, "#program")).replace(/\s/g, "") === reply.program.replace(/\s/g, ""), "the program is shown");
-  const words = await page.$$eval("#tree .word", (found) => found.map((word) => word.textContent));
-  assert.deepEqual(words, reply.tokens.map((token) => token.text), "the words are under the tree");
+  const words = await page.$$eval("#tree .word", (found) => found.map((word) => word.firstChild.data));
+  assert.deepEqual(words, reply.tokens.map((token) => (token.read_as ? `${token.text} → ${token.read_as}` : token.text)), "the words are under the tree");
   const leaves = new Set(reply.tokens.filter((token) => token.constant).map((token) => token.span.join("-")));
   check(await count(page, "#tree .node.constant") === leaves.size, "each constant has a node");
   check(await count(page, "#heat .cell") >= leaves.size, "the chart has cells");
@@ -110,6 +113,7 @@ async function general(model) {
   // The address restores the utterance.
   const link = await page.evaluate(() => location.hash);
   check(link.includes("u="), "the utterance is in the address");
+  check(link.includes("a=1"), "the choice to answer always is in the address");
   clean(page, "light");
   await page.close();
   const again = await open({ hash: link, dark: true });
@@ -131,6 +135,7 @@ async function general(model) {
 
 async function typing(model) {
   const page = await open({ hash: models.models.length > 1 ? `#m=${encodeURIComponent(model.name)}` : "" });
+  await page.$eval("#always", (box) => box.checked || box.click());
   await page.type("#utterance", model.examples[0]);
   await settled(page);
   check(await count(page, "#tree .node") > 0, "typing alone is enough");
@@ -145,6 +150,63 @@ async function typing(model) {
     await picture(page, `${model.name}-nothing`);
   }
   clean(page, "typing");
+  await page.close();
+}
+
+// Replies that no model need give: an answer that is withheld, a word that is corrected, words that are not read.
+async function withholding(model) {
+  const hash = models.models.length > 1 ? `#m=${encodeURIComponent(model.name)}` : "";
+  const utterance = model.examples[0];
+  const ask = (body) => fetch(`${options.url}/v1/parse`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ utterance, model: model.name, chart: true, ...body }) }).then((found) => found.json());
+  const [answered, withheld] = [await ask({ always_answer: true }), await ask({ abstain_below: 1 })];
+  check(withheld.program === null && withheld.guess.program === answered.program, "a withheld answer has a guess");
+  withheld.clarification = { question: "do you mean this or that?", choices: [withheld.guess.program, "that()"] };
+  const last = answered.tokens.length - 1;
+  for (const reply of [answered, withheld]) {
+    reply.corrections = [{ span: [0, 1], from: reply.tokens[0].text, to: "Corrected", kind: "spelling" }];
+    reply.tokens[0].read_as = "Corrected";
+    reply.unread = [{ span: [last, last + 1], words: reply.tokens[last].text, kind: "number" }];
+    reply.tokens[last].unread = true;
+  }
+  const page = await open({ hash });
+  const asked = [];
+  await page.setRequestInterception(true);
+  page.on("request", (request) => {
+    if (!request.url().endsWith("/v1/parse")) return request.continue();
+    const body = JSON.parse(request.postData());
+    asked.push(body);
+    request.respond({ status: 200, contentType: "application/json", body: JSON.stringify(body.always_answer ? answered : withheld) });
+  });
+  await page.$eval("#always", (box) => box.checked && box.click());
+  await page.$eval("#utterance", (input, text) => (input.value = text), utterance);
+  await page.click("#ask .primary");
+  await page.waitForFunction(() => !document.getElementById("nothing").hidden);
+  check(!asked.at(-1).always_answer, "by default nothing is said about the threshold");
+  check((await text(page, "#nothing-title")) === "I cannot answer this", "a withheld answer leads with that");
+  check((await text(page, "#reason")).length > 5, "and says why");
+  check((await text(page, "#clarification .question")).includes("do you mean"), "it asks back");
+  check(await count(page, "#clarification .choices li") === 2, "with the choices");
+  check((await text(page, "#clarification .left-out")).includes("(a number)"), "unread words are said in a sentence");
+  check(await count(page, "#unknown .w.unread") === 1 && await count(page, "#unknown .corrected") === 1, "and marked");
+  if (model.executor) {
+    await page.click("#clarification .choice");
+    await page.waitForFunction(() => document.querySelector("#clarification .choices .soft").textContent !== "");
+  }
+  await picture(page, `${model.name}-withheld`);
+  await page.click("#guess");
+  await page.waitForFunction(() => !document.getElementById("result").hidden);
+  check(asked.at(-1).always_answer === true, "the button asks for the guess");
+  check((await text(page, "#remarks .corrections")).includes("as “Corrected”"), "a correction is said");
+  check((await text(page, "#remarks .left-out")).includes("(a number)"), "and what is left out");
+  check(await count(page, "#tree .word.unread") === 1 && await count(page, "#tree .word.corrected") === 1, "the tree marks both");
+  check((await text(page, "#tree .word.corrected")).includes("→ Corrected"), "with what was read");
+  check(await count(page, "#tokens .w.unread") === 1 && await count(page, "#tokens .corrected") === 1, "and so does the list of words");
+  check(!(await page.$eval("#always", (box) => box.checked)), "a guess is for one question only");
+  await page.click("#always");
+  await page.waitForFunction(() => location.hash.includes("a=1"));
+  check(asked.at(-1).always_answer === true, "the box answers always");
+  await picture(page, `${model.name}-corrected`);
+  clean(page, "withholding");
   await page.close();
 }
 
@@ -171,6 +233,7 @@ try {
   for (const model of models.models) {
     await general(model);
     if (model.examples.length) await typing(model);
+    if (model.examples.length) await withholding(model);
     if (model.executor === "clevr") await scenes(model);
   }
   console.log(`${n_checks} checks passed; screenshots are in ${options.out}`);

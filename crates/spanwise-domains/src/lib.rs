@@ -12,4 +12,5 @@ pub mod geo;
 pub mod load;
 pub mod scan;
 mod table;
+pub mod table_change;
 pub mod text;

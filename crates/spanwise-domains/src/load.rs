@@ -257,13 +257,21 @@ struct FileTables {
 
 impl TableSource for FileTables {
     fn read(&self, path: &str) -> Result<Table, String> {
-        let text = read_text(&self.directory.join(path), Kind::Regular, MAX_BYTES)
-            .map_err(|reason| format!("cannot read table `{path}`: {reason}"))?;
-        if Path::new(path).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json")) {
-            json(path, &text)
-        } else {
-            tsv(path, &text)
-        }
+        read_table(&self.directory, path)
+    }
+}
+
+/// The entity table at `path` in a directory: JSON by its extension, else columns between tabs.
+///
+/// # Errors
+/// A file that cannot be read or is no table, with its line.
+pub fn read_table(directory: &Path, path: &str) -> Result<Table, String> {
+    let text = read_text(&directory.join(path), Kind::Regular, MAX_BYTES)
+        .map_err(|reason| format!("cannot read table `{path}`: {reason}"))?;
+    if Path::new(path).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json")) {
+        json(path, &text)
+    } else {
+        tsv(path, &text)
     }
 }
 

@@ -10,6 +10,7 @@ mod executor;
 mod files;
 mod lock;
 mod seal;
+mod update;
 
 pub use error::ModelError;
 pub(crate) use files::file_error;

@@ -5,6 +5,7 @@
 //! clients can use it to read replies.
 
 mod answer;
+mod remarks;
 mod tree;
 
 pub use answer::Answer;

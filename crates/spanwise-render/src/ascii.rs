@@ -1,6 +1,6 @@
 //! Readings as text for a terminal: the tree drawn over the words where it fits, and as an outline.
 
-use crate::diagram::{Diagram, Node, RenderError};
+use crate::diagram::{Diagram, Node, RenderError, Slot};
 use crate::layout::{Layout, Measures, Place, middle};
 use crate::width::columns;
 use crate::{answer_text, outline, percent};
@@ -25,6 +25,8 @@ pub(crate) enum Ink {
     Plain,
     Line,
     Arc,
+    /// Words that carry a meaning which the program does not have.
+    Unread,
     Of(NodeKind),
 }
 
@@ -35,6 +37,7 @@ impl Ink {
             Self::Plain => None,
             Self::Line | Self::Of(NodeKind::Null) => Some("2"),
             Self::Arc => Some("33"),
+            Self::Unread => Some("2;33"),
             Self::Of(NodeKind::Constant) => Some("1;36"),
             Self::Of(NodeKind::Join) => Some("32"),
             Self::Of(NodeKind::Implicit) => Some("35"),
@@ -85,7 +88,10 @@ fn head(reading: &Reading) -> String {
     let row = |(name, text): (&str, Option<String>)| {
         Some(format!("{name:<11}  {}\n", crate::escape::visible(&text?)))
     };
-    let lines: String = rows.into_iter().filter_map(row).collect();
+    let mut lines: String = rows.into_iter().filter_map(row).collect();
+    for remark in reading.remarks() {
+        lines += &format!("{}\n", crate::escape::visible(&remark));
+    }
     if lines.is_empty() { lines } else { lines + "\n" }
 }
 
@@ -95,12 +101,17 @@ fn drawn(diagram: &Diagram, screen: Screen) -> Option<String> {
     [full_label as fn(&Node) -> String, short_label].into_iter().find_map(|label| {
         let measures = Measures {
             label: &|node| columns(&label(node)) as i64,
-            slot: &|slot| columns(&slot.text) as i64,
+            slot: &|slot| columns(&words(slot)) as i64,
             gap: 2,
         };
         let layout = Layout::new(diagram, &measures);
         (layout.width <= most as i64).then(|| Canvas::new(diagram, &layout, label).render(screen.color))
     })
+}
+
+/// The words of a slot. Those that were not read are marked, since not every terminal has colors.
+pub(crate) fn words(slot: &Slot) -> String {
+    if slot.is_unread { format!("~{}~", slot.shown()) } else { slot.shown() }
 }
 
 fn full_label(node: &Node) -> String {
@@ -138,10 +149,15 @@ impl Canvas {
         }
         let words = canvas.rows.len() - 1;
         for (slot, &(left, right)) in diagram.slots().iter().zip(&layout.slots) {
-            let width = columns(&slot.text) as i64;
+            let text = self::words(slot);
+            let width = columns(&text) as i64;
             let is_null = slot.leaf.is_none_or(|leaf| diagram.nodes()[leaf].kind == NodeKind::Null);
-            let ink = if is_null { Ink::Of(NodeKind::Null) } else { Ink::Plain };
-            canvas.put(words, middle(left, right) - (width - 1) / 2, slot.text.clone(), ink);
+            let ink = match (slot.is_unread, is_null) {
+                (true, _) => Ink::Unread,
+                (false, true) => Ink::Of(NodeKind::Null),
+                (false, false) => Ink::Plain,
+            };
+            canvas.put(words, middle(left, right) - (width - 1) / 2, text, ink);
         }
         canvas
     }

@@ -2,7 +2,7 @@
 
 use crate::escape::visible;
 use spanwise_core::Span;
-use spanwise_reading::{NodeKind, Reading, Token, Tree, TreeNode};
+use spanwise_reading::{Correction, NodeKind, Reading, Tree, TreeNode};
 
 /// Most characters of a sub-program at a node. Without a limit, the sub-programs of a deep tree would add up to the
 /// square of its size.
@@ -68,8 +68,23 @@ pub struct Slot {
     pub span: Span,
     /// Their text.
     pub text: String,
+    /// What they were read as, where that is something else.
+    pub read_as: Option<String>,
+    /// Whether they carry a meaning that the program does not have.
+    pub is_unread: bool,
     /// The leaf above them.
     pub leaf: Option<usize>,
+}
+
+impl Slot {
+    /// The words, and what they were read as: `metalica → Metallica`.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        match &self.read_as {
+            Some(read_as) => format!("{} → {read_as}", self.text),
+            None => self.text.clone(),
+        }
+    }
 }
 
 /// A checked tree; children come before their parents, the root is the last.
@@ -90,7 +105,7 @@ impl Diagram {
         let tree = reading.tree.as_ref().filter(|tree| !tree.nodes.is_empty()).ok_or(RenderError::NoTree)?;
         check(tree, reading.tokens.len())?;
         let nodes: Vec<Node> = tree.nodes.iter().map(shown).collect();
-        let slots = slots(tree, &reading.tokens);
+        let slots = slots(tree, reading);
         let mut slot_of_word = vec![0; reading.tokens.len()];
         for (at, slot) in slots.iter().enumerate() {
             slot_of_word[slot.span.start as usize..slot.span.end as usize].fill(at);
@@ -186,7 +201,8 @@ fn check(tree: &Tree, n_words: usize) -> Result<(), RenderError> {
     }
 }
 
-fn slots(tree: &Tree, tokens: &[Token]) -> Vec<Slot> {
+fn slots(tree: &Tree, reading: &Reading) -> Vec<Slot> {
+    let tokens = &reading.tokens;
     let mut leaves: Vec<([u32; 2], usize)> = tree
         .nodes
         .iter()
@@ -196,18 +212,47 @@ fn slots(tree: &Tree, tokens: &[Token]) -> Vec<Slot> {
         .collect();
     leaves.sort_unstable();
     let mut slots = Vec::with_capacity(leaves.len());
-    let alone = |word: u32| Slot {
+    let word = |word: u32, leaf: Option<usize>| Slot {
         span: Span::new(word, word + 1),
         text: visible(&tokens[word as usize].text).into_owned(),
-        leaf: None,
+        read_as: read_as(reading, [word, word + 1]),
+        is_unread: tokens[word as usize].unread,
+        leaf,
     };
     let mut at = 0;
     for ([start, end], leaf) in leaves {
-        slots.extend((at..start).map(alone));
-        let text = visible(&tree.nodes[leaf].words).into_owned();
-        slots.push(Slot { span: Span::new(start, end), text, leaf: Some(leaf) });
+        slots.extend((at..start).map(|at| word(at, None)));
+        let unread = tokens[start as usize..end as usize].iter().filter(|token| token.unread).count();
+        if unread > 0 && unread < (end - start) as usize {
+            // Words that are read stay apart from words that are not.
+            slots.extend((start..end).map(|at| word(at, Some(leaf))));
+        } else {
+            let text = visible(&tree.nodes[leaf].words).into_owned();
+            let read_as = read_as(reading, [start, end]);
+            let span = Span::new(start, end);
+            slots.push(Slot { span, text, read_as, is_unread: unread > 0, leaf: Some(leaf) });
+        }
         at = end;
     }
-    slots.extend((at..tokens.len() as u32).map(alone));
+    slots.extend((at..tokens.len() as u32).map(|at| word(at, None)));
     slots
+}
+
+/// The words of a span with their corrections; `None` where they have none.
+fn read_as(reading: &Reading, [start, end]: [u32; 2]) -> Option<String> {
+    let is_inside = |it: &&Correction| start <= it.span[0] && it.span[0] < it.span[1] && it.span[1] <= end;
+    let mut inside: Vec<&Correction> = reading.corrections.iter().filter(is_inside).collect();
+    inside.sort_by_key(|it| it.span);
+    let mut words: Vec<&str> = Vec::new();
+    let mut at = start;
+    for correction in &inside {
+        // Of two that overlap, the first one counts.
+        if correction.span[0] >= at {
+            words.extend((at..correction.span[0]).map(|at| reading.tokens[at as usize].text.as_str()));
+            words.push(&correction.to);
+            at = correction.span[1];
+        }
+    }
+    words.extend((at..end).map(|at| reading.tokens[at as usize].text.as_str()));
+    (!inside.is_empty()).then(|| visible(&words.join(" ")).into_owned())
 }

@@ -23,6 +23,8 @@ pre{white-space:pre-wrap}\
 .failed{color:var(--bad)}\
 .tree{border:1px solid var(--rule);border-radius:8px;overflow-x:auto;text-align:center}\
 .soft{color:var(--soft)}\
+.unread{color:var(--soft);text-decoration:line-through}\
+.corrected{text-decoration:underline}\
 table{border-collapse:collapse;width:100%}\
 th,td{text-align:left;padding:.35rem .8rem .35rem 0;border-bottom:1px solid var(--rule);vertical-align:top;overflow-wrap:anywhere}\
 th{font-size:.85rem;color:var(--soft);font-weight:600}\
@@ -39,8 +41,10 @@ pub fn html(reading: &Reading) -> Result<String, RenderError> {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>{title}</title>\n\
          <style>{PAGE_STYLE}\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n"
     );
+    refusal(&mut out, reading);
     program(&mut out, reading);
     answer(&mut out, reading);
+    remarks(&mut out, reading);
     if reading.tree.is_some() {
         let tree = tree_element(&reading.utterance, &Diagram::new(reading)?);
         let _ = write!(out, "<h2>Tree</h2>\n<div class=\"tree\">\n{tree}</div>\n");
@@ -49,6 +53,22 @@ pub fn html(reading: &Reading) -> Result<String, RenderError> {
     alternatives(&mut out, &reading.alternatives);
     out += "</main>\n</body>\n</html>\n";
     Ok(out)
+}
+
+/// Why there is no program, and what to ask back.
+fn refusal(out: &mut String, reading: &Reading) {
+    let Some(reason) = reading.reason.as_ref().filter(|_| reading.program.is_none()) else { return };
+    let _ = write!(out, "<h2>I cannot answer this</h2>\n<div class=\"panel failed\">{}</div>\n", xml(reason));
+    if let Some(clarification) = &reading.clarification {
+        let _ = writeln!(out, "<p>{}</p>", xml(&clarification.question));
+    }
+}
+
+/// What was read as something else, and what was not read.
+fn remarks(out: &mut String, reading: &Reading) {
+    for remark in reading.remarks() {
+        let _ = writeln!(out, "<p class=\"soft\">{}</p>", xml(&remark));
+    }
 }
 
 fn program(out: &mut String, reading: &Reading) {
@@ -87,13 +107,20 @@ fn words(out: &mut String, words: &[Token]) {
     for word in words {
         let constant = match &word.constant {
             Some(constant) => format!("<code>{}</code>", xml(constant)),
+            None if word.unread => "<span class=\"soft\">not read</span>".to_owned(),
             None => "<span class=\"soft\">nothing</span>".to_owned(),
+        };
+        let text = match &word.read_as {
+            Some(read_as) => {
+                format!("<span class=\"corrected\">{}</span> → {}", xml(&word.text), xml(read_as))
+            }
+            None if word.unread => format!("<span class=\"unread\">{}</span>", xml(&word.text)),
+            None => xml(&word.text),
         };
         let probability = word.probability.map(percent).unwrap_or_default();
         let _ = writeln!(
             out,
-            "<tr><td>{}</td><td>{constant}</td><td class=\"number\">{}</td></tr>",
-            xml(&word.text),
+            "<tr><td>{text}</td><td>{constant}</td><td class=\"number\">{}</td></tr>",
             xml(&probability)
         );
     }

@@ -3,7 +3,7 @@
 //! No line is wider than the screen; what does not fit is cut with an ellipsis. This works for trees of any width and
 //! depth.
 
-use crate::ascii::{Ink, Screen};
+use crate::ascii::{Ink, Screen, words};
 use crate::diagram::{Diagram, Node};
 use crate::percent;
 use crate::width::{columns, fit};
@@ -118,7 +118,8 @@ fn cells(diagram: &Diagram, at: usize, node: &Node) -> [String; 3] {
         place = format!("[{place}]");
     }
     if node.children.is_empty() {
-        let text = &diagram.slots()[diagram.slots_of(at).start].text;
+        let slots = &diagram.slots()[diagram.slots_of(at)];
+        let text = slots.iter().map(words).collect::<Vec<_>>().join(" ");
         place += &format!(" “{text}”");
     }
     let type_text = node.type_text.replace("->", "→");

@@ -38,6 +38,8 @@ pub(crate) const STYLE: &str = "\
 .sw-word,.sw-name,.sw-type,.sw-small{text-anchor:middle;font-family:system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans',Helvetica,Arial,sans-serif}\
 .sw-word{font-size:17px;fill:#1f2328}\
 .sw-word-null{fill:#8c959f}\
+.sw-word-unread{fill:#8c959f;text-decoration:line-through}\
+.sw-word-corrected{text-decoration:underline}\
 .sw-name{font-size:13.5px;font-weight:600;fill:#0a3069}\
 .sw-type{font-size:11px;fill:#57606a}\
 .sw-small{font-size:11px;fill:#8c959f}\
@@ -57,7 +59,7 @@ pub(crate) const STYLE: &str = "\
 .sw-arc{stroke:#f0883e}\
 .sw-dot{fill:#f0883e}\
 .sw-word,.sw-program{fill:#e6edf3}\
-.sw-word-null,.sw-small{fill:#848d97}\
+.sw-word-null,.sw-word-unread,.sw-small{fill:#848d97}\
 .sw-name{fill:#cae8ff}\
 .sw-type{fill:#9ea7b3}\
 .sw-constant rect{fill:#0c2d6b;stroke:#388bfd}\
@@ -108,7 +110,7 @@ fn label_width(node: &Node) -> i64 {
 }
 
 fn slot_width(slot: &Slot) -> i64 {
-    thousandths(&slot.text) * 17 * SCALE / 1000
+    thousandths(&slot.shown()) * 17 * SCALE / 1000
 }
 
 fn type_line(node: &Node) -> String {
@@ -268,7 +270,13 @@ impl Drawing<'_> {
         for (slot, &(left, right)) in self.diagram.slots().iter().zip(&self.layout.slots) {
             let x = pixels(left + right) / 2.0;
             let kind = slot.leaf.map_or(NodeKind::Null, |leaf| self.diagram.nodes()[leaf].kind);
-            let class = if kind == NodeKind::Null { "sw-word sw-word-null" } else { "sw-word" };
+            let class = match (slot.is_unread, slot.read_as.is_some(), kind) {
+                (true, ..) => "sw-word sw-word-unread",
+                (false, true, _) => "sw-word sw-word-corrected",
+                (false, false, NodeKind::Null) => "sw-word sw-word-null",
+                _ => "sw-word",
+            };
+            let title = if slot.is_unread { "<title>not read</title>" } else { "" };
             if kind != NodeKind::Null {
                 let half = (pixels(slot_width(slot)) / 2.0).max(6.0);
                 let (top, y) = (self.y(0) + LABEL, base - 19.0);
@@ -281,8 +289,8 @@ impl Drawing<'_> {
             }
             let _ = writeln!(
                 out,
-                "<text class=\"{class}\" x=\"{x:.1}\" y=\"{base:.1}\">{}</text>",
-                xml(&slot.text)
+                "<text class=\"{class}\" x=\"{x:.1}\" y=\"{base:.1}\">{title}{}</text>",
+                xml(&slot.shown())
             );
         }
     }

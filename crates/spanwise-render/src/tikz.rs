@@ -30,6 +30,7 @@ const HEAD: &str = r"\documentclass[border=6pt]{standalone}
 \definecolor{constant}{HTML}{0550AE}
 \definecolor{implicit}{HTML}{6639BA}
 \definecolor{null}{HTML}{6E7781}
+\definecolor{unread}{HTML}{9A6700}
 \definecolor{arc}{HTML}{BC4C00}
 \newcommand{\name}[1]{{\small\ttfamily #1}}
 \newcommand{\type}[1]{{\scriptsize\itshape #1}}
@@ -85,8 +86,12 @@ fn branches(diagram: &Diagram, out: &mut String) {
             Step::Word { slot, depth } => {
                 let slot = &diagram.slots()[slot];
                 let is_null = slot.leaf.is_none_or(|leaf| diagram.nodes()[leaf].kind == NodeKind::Null);
-                let text = latex(&slot.text);
-                let text = if is_null { format!("\\textcolor{{null}}{{{text}}}") } else { text };
+                let text = latex(&slot.shown());
+                let text = match (slot.is_unread, is_null) {
+                    (true, _) => format!("\\textcolor{{unread}}{{\\underline{{{text}}}}}"),
+                    (false, true) => format!("\\textcolor{{null}}{{{text}}}"),
+                    (false, false) => text,
+                };
                 // A word that no leaf covers is in the row, with no edge above it.
                 let edge = if slot.leaf.is_none() { "\\edge[draw=none]; " } else { "" };
                 let _ = writeln!(out, "{}{edge}{{\\strut {text}}}", "  ".repeat(depth));

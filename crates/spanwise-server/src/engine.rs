@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use serde_json::Value;
+use spanwise_core::Moment;
 use spanwise_reading::{Answer, Reading};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,8 +18,10 @@ pub struct Ask {
     pub k: usize,
     /// Whether the posterior probabilities of all spans are requested.
     pub chart: bool,
-    /// A program that is less probable than this is neither evaluated nor returned, except as the `guess`.
-    pub abstain_below: Option<f64>,
+    /// Which programs are neither evaluated nor returned, except as the `guess`.
+    pub withhold: Withhold,
+    /// What relative dates refer to; without it, the engine chooses.
+    pub now: Option<Moment>,
     /// What programs are evaluated in.
     pub context: Option<Arc<Value>>,
     /// Whether the program is evaluated.
@@ -40,7 +43,8 @@ impl Ask {
             utterance: utterance.into(),
             k: 0,
             chart: false,
-            abstain_below: None,
+            withhold: Withhold::Model,
+            now: None,
             context: None,
             execute: true,
             execute_alternatives: false,
@@ -54,6 +58,30 @@ impl Ask {
     pub fn is_over(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
             || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+}
+
+/// Which programs are withheld.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub enum Withhold {
+    /// Those below the threshold of the model; none, if it has no threshold.
+    #[default]
+    Model,
+    /// Those that are less probable than this.
+    Below(f64),
+    /// None.
+    Never,
+}
+
+impl Withhold {
+    /// The probability below which programs are withheld, for a model with this threshold; `None` where none is.
+    #[must_use]
+    pub fn below(self, threshold: Option<f64>) -> Option<f64> {
+        match self {
+            Self::Model => threshold,
+            Self::Below(least) => Some(least),
+            Self::Never => None,
+        }
     }
 }
 
@@ -95,6 +123,8 @@ pub struct ModelInfo {
     pub encoder: String,
     /// What evaluates programs; `null` where nothing does.
     pub executor: Option<String>,
+    /// The probability below which the model withholds answers; `null` for a model that was never calibrated.
+    pub threshold: Option<f64>,
     /// The version of the model's format.
     pub version: u32,
     /// The hyper-parameters of the model.

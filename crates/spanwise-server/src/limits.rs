@@ -1,5 +1,6 @@
 //! The settings of a server. The defaults suit one machine with a few cores.
 
+use crate::engine::Withhold;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -85,6 +86,8 @@ pub struct Config {
     pub allowed_hosts: Vec<String>,
     /// Origins whose pages may use the server, such as `https://example.org`, beside the page of the server itself.
     pub cors_origins: Vec<String>,
+    /// Which programs are withheld from requests that do not say.
+    pub withhold: Withhold,
     /// Sizes.
     pub limits: Limits,
     /// Times.
@@ -102,6 +105,7 @@ impl Config {
             token: None,
             allowed_hosts: Vec::new(),
             cors_origins: Vec::new(),
+            withhold: Withhold::Model,
             limits: Limits::default(),
             times: Times::default(),
             signals: false,

@@ -24,6 +24,7 @@ pub(crate) struct Metrics {
     seconds: Family<Labels<1>, Histogram, fn() -> Histogram>,
     batches: Histogram,
     utterances: Family<Labels<2>, Counter>,
+    withheld: Family<Labels<2>, Counter>,
     loads: Family<Labels<2>, Counter>,
     queue_depth: Gauge,
     /// Open connections.
@@ -39,6 +40,7 @@ impl Metrics {
             seconds: Family::new_with_constructor(|| Histogram::new(SECONDS)),
             batches: Histogram::new(SIZES),
             utterances: Family::default(),
+            withheld: Family::default(),
             loads: Family::default(),
             queue_depth: Gauge::default(),
             connections: Gauge::default(),
@@ -59,6 +61,7 @@ impl Metrics {
         );
         to.register("spanwise_batch_utterances", "Utterances per batch", metrics.batches.clone());
         to.register("spanwise_utterances", "Utterances by model and outcome", metrics.utterances.clone());
+        to.register("spanwise_withheld", "Withheld answers by model and cause", metrics.withheld.clone());
         to.register("spanwise_model_loads", "Loads of models by result", metrics.loads.clone());
         to.register("spanwise_queue_depth", "Jobs that wait for an engine", metrics.queue_depth.clone());
         to.register("spanwise_queue_limit", "Maximum number of jobs that wait", limit);
@@ -87,6 +90,11 @@ impl Metrics {
             let labels = [("model", model.to_owned()), ("outcome", outcome.to_owned())];
             self.utterances.get_or_create(&labels).inc_by(n as u64);
         }
+    }
+
+    /// Counts an answer of a model that was withheld.
+    pub(crate) fn withheld(&self, model: &str, cause: &str) {
+        self.withheld.get_or_create(&[("model", model.to_owned()), ("cause", cause.to_owned())]).inc();
     }
 
     /// Counts the load of a model.

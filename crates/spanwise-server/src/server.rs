@@ -108,6 +108,7 @@ impl Server {
             listener: counting(listener, Arc::clone(&metrics)),
             metrics,
             limits: limits.clone(),
+            withhold: config.withhold,
             body_time: config.times.body,
             reply_time: config.times.reply,
             access: Access::new(&config),

@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
 }
 
 /// A directory that is in use is a wrong call.
-fn wrong_directory(error: ModelError) -> anyhow::Error {
+pub(super) fn wrong_directory(error: ModelError) -> anyhow::Error {
     match error {
         ModelError::Busy { .. } => WrongCall(error.to_string()).into(),
         _ => error.into(),
@@ -114,6 +114,7 @@ fn print(
             "slope": confidence.calibration.slope,
             "offset": confidence.calibration.offset,
             "prototypes": n_prototypes,
+            "threshold": confidence.threshold,
         });
         writeln!(out, "{object}")?;
         return Ok(());
@@ -123,6 +124,9 @@ fn print(
     match n_prototypes {
         Some(n) => writeln!(out, "prototypes of words to detect out-of-domain utterances: {n}")?,
         None => writeln!(out, "utterances of other domains are not recognized; give --train to change that")?,
+    }
+    if let Some(threshold) = confidence.threshold {
+        writeln!(out, "answers that are less probable than {threshold:.3} are withheld by default")?;
     }
     writeln!(out, "model: {}", directory.display())?;
     Ok(())

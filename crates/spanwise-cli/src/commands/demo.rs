@@ -9,14 +9,16 @@ mod store;
 
 use super::picture::{Color, screen};
 use super::serve;
-use crate::output::{Columns, Status, WrongCall, percent};
+use super::withhold::WithholdArgs;
+use crate::output::{Columns, Status, WrongCall, percent, say};
 use anyhow::Result;
+use reply::Answers;
 use serde_json::{Map, Value, json};
 use spanwise_domains::data::Example;
 use spanwise_domains::load::builtin_names;
 use spanwise_eval::evaluate::evaluate;
 use spanwise_eval::metrics::{Evaluator, Report};
-use spanwise_model::Parser;
+use spanwise_model::{Parser, Withhold};
 use std::io::{self, BufRead as _, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -26,12 +28,14 @@ use store::{Home, Trained};
 ///
 /// The demo needs nothing but this program: 448 questions about the geography of the United States with their programs
 /// are inside. It trains a parser on them from nothing, measures it on questions it has not seen, and then answers yours:
-/// with the tree over your words, the program and its answer. The model is kept, so that the next demo starts at
+/// with the tree over your words, the program and its answer. Where it is too unsure, it says so and why, and keeps its
+/// guess to itself until you ask for it (`:guess`, or --always-answer). The model is kept, so that the next demo starts at
 /// once. With --serve you ask in the browser. If standard input is not a terminal, it is read as questions, one a line.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  spanwise demo\n  spanwise demo --out runs/demo --no-questions\n  \
     spanwise demo --serve\n  \
     echo \"which rivers run through the state that contains el paso?\" | spanwise demo\n  \
+    echo \"how do i boil an egg\" | spanwise demo --always-answer\n  \
     spanwise demo --fresh --json")]
 pub(crate) struct Args {
     /// Keep the model and the data here instead of in the cache directory
@@ -49,6 +53,8 @@ pub(crate) struct Args {
     /// With --serve, where to listen; port 0 takes a free one
     #[arg(long, value_name = "HOST:PORT", default_value = serve::ADDRESS, requires = "serve")]
     addr: String,
+    #[command(flatten)]
+    withhold: WithholdArgs,
     /// A few examples and two epochs: does it run at all? The answers will be poor
     #[arg(long)]
     quick: bool,
@@ -105,18 +111,22 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
         writeln!(out, "\nOpen the address below in a browser; Ctrl-C ends.")?;
         out.flush()?;
         drop(out);
-        return serve::show("demo", &home.directory, &args.addr);
+        return serve::show("demo", &home.directory, &args.addr, args.withhold.choice());
     }
-    let screen = screen(args.color, true);
+    let (screen, withhold) = (screen(args.color, true), args.withhold.choice());
+    if withhold == Withhold::Default && trained.parser.model().confidence.threshold.is_none() {
+        say("note: this model was never calibrated; nothing is withheld; --fresh trains it again");
+    }
+    let answers = Answers { parser: &trained.parser, screen, withhold };
     let questions = data::questions()?;
     for at in SHOWN {
         writeln!(out, "\n> {}\n", questions[at].utterance)?;
-        write!(out, "{}", reply::answer(&trained.parser, &questions[at].utterance, screen)?.text)?;
+        write!(out, "{}", answers.answer(&questions[at].utterance)?.text)?;
     }
     out.flush()?;
     let is_interactive = io::stdin().is_terminal();
     let input = io::stdin().lock();
-    let prompt = prompt::Prompt { parser: &trained.parser, questions: &questions, screen, is_interactive };
+    let prompt = prompt::Prompt { answers, questions: &questions, is_interactive };
     prompt.converse(&mut input.lines(), &mut out)
 }
 

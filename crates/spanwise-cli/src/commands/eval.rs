@@ -3,6 +3,7 @@
 mod out_of_domain;
 
 use super::allow::{AllowArgs, say_refusal};
+use super::withhold::UNCALIBRATED;
 use super::{overwrite, parser, tokenizer};
 use crate::output::{Columns, Status, percent, progress_bar, write_text};
 use anyhow::Result;
@@ -28,6 +29,9 @@ use std::time::Instant;
 /// With --out-of-domain, a file of out-of-domain utterances is parsed too, one a line, as text or as JSON objects with
 /// `utterance`; lines that begin with `# ` name sections. The report has the share of them that is rejected at the
 /// thresholds that keep 90 % and 95 % of the correct answers.
+///
+/// Every reading is scored, also those that `parse` and `serve` would withhold. How many these are at the threshold of the
+/// model, and how many of the others are right, is reported apart (`withheld`).
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  spanwise eval runs/geo test.jsonl\n  \
     spanwise eval runs/geo test.jsonl --json --predictions predictions.jsonl\n  \
@@ -92,6 +96,7 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     }
     let scored: Vec<ScoredExample> = scored.into_iter().map(|(one, _)| one).collect();
     let report = Report::new(&scored);
+    let withheld = parser.model().confidence.threshold.map(|threshold| Withheld::new(&scored, threshold));
     let selective = args.abstain_below.map(|threshold| SelectiveAccuracy::new(&scored, threshold));
     let out_of_domain =
         args.out_of_domain.as_ref().map(|path| OutOfDomain::read(path, &parser)).transpose()?;
@@ -105,12 +110,14 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
             object.insert("answered".to_owned(), json!(answered));
             object.insert("accuracy_answered".to_owned(), json!(accuracy_answered));
         }
+        object.insert("withheld".to_owned(), json!(withheld.as_ref().map(Withheld::to_json)));
         if let Some(out_of_domain) = &out_of_domain {
             object.insert("out_of_domain".to_owned(), out_of_domain.to_json(&scored));
         }
         writeln!(out, "{}", Value::Object(object))?;
     } else {
-        let mut text = as_text(&report, selective, seconds, speed);
+        let mut text = as_text(&report, selective, withheld.as_ref());
+        text += &format!("\n{} utterances in {seconds:.1} s, {speed:.0} a second\n", report.n);
         if let Some(out_of_domain) = &out_of_domain {
             text += &format!("\n{}", out_of_domain.to_text(&scored));
         }
@@ -141,7 +148,42 @@ pub(super) fn read(paths: &[PathBuf], limit: usize) -> Result<Vec<Example>> {
     Ok(examples)
 }
 
-fn as_text(report: &Report, selective: Option<SelectiveAccuracy>, seconds: f64, speed: f64) -> String {
+/// What the threshold of the model withholds.
+struct Withheld {
+    threshold: f64,
+    n: usize,
+    of: usize,
+    /// What is left.
+    rest: SelectiveAccuracy,
+}
+
+impl Withheld {
+    fn new(scored: &[ScoredExample], threshold: f64) -> Self {
+        let n = scored.iter().filter(|one| is_withheld(one, threshold)).count();
+        Self { threshold, n, of: scored.len(), rest: SelectiveAccuracy::new(scored, threshold) }
+    }
+
+    fn share(&self) -> Option<f64> {
+        (self.of > 0).then(|| 100.0 * self.n as f64 / self.of as f64)
+    }
+
+    fn to_json(&self) -> Value {
+        json!({
+            "threshold": self.threshold,
+            "n": self.n,
+            "share": self.share(),
+            "answered": self.rest.answered,
+            "accuracy_answered": self.rest.accuracy_answered,
+        })
+    }
+}
+
+/// Whether a program was found and is less probable than the threshold.
+fn is_withheld(scored: &ScoredExample, threshold: f64) -> bool {
+    scored.found && scored.probability < threshold
+}
+
+fn as_text(report: &Report, selective: Option<SelectiveAccuracy>, withheld: Option<&Withheld>) -> String {
     let mut table = Columns::new(["measure", "value", "of"]);
     let n = report.n.to_string();
     let n_denotation = report.n_denotation.to_string();
@@ -165,9 +207,16 @@ fn as_text(report: &Report, selective: Option<SelectiveAccuracy>, seconds: f64, 
         table.row(["answered".to_owned(), percent(answered), n.clone()]);
         table.row(["right where answered".to_owned(), percent(accuracy_answered), "answered".to_owned()]);
     }
+    if let Some(withheld) = withheld {
+        let name = format!("withheld below {:.3}", withheld.threshold);
+        table.row([name, percent(withheld.share()), n.clone()]);
+        let rest = percent(withheld.rest.accuracy_answered);
+        table.row(["right of the rest".to_owned(), rest, "answered".to_owned()]);
+    }
     let ece = report.ece.map_or_else(|| "-".to_owned(), |ece| format!("{ece:.3}"));
-    table.row(["calibration error".to_owned(), ece, n.clone()]);
-    format!("{}\n{n} utterances in {seconds:.1} s, {speed:.0} a second\n", table.render())
+    table.row(["calibration error".to_owned(), ece, n]);
+    let note = if withheld.is_none() { format!("\n{UNCALIBRATED}\n") } else { String::new() };
+    table.render() + &note
 }
 
 /// The prediction for one example, as a line of --predictions.
@@ -185,6 +234,7 @@ fn prediction(parser: &Parser, example: &Example, scored: &ScoredExample, outcom
         "program": program,
         "denotation": denotation,
         "probability": scored.probability,
+        "withheld": parser.model().confidence.threshold.map(|threshold| is_withheld(scored, threshold)),
         "exact": scored.exact,
         "denotation_correct": scored.denotation,
     })

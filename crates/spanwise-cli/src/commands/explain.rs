@@ -1,11 +1,14 @@
 //! `spanwise explain`: one parse as a picture.
 
 use super::allow::AllowArgs;
+use super::now::NowArgs;
 use super::overwrite;
 use super::parser;
 use super::picture::{Color, Format, screen};
+use super::withhold::{WithholdArgs, refusal};
 use crate::output::{Status, say};
 use anyhow::Result;
+use spanwise_core::Utterance;
 use spanwise_domains::data::write_atomic;
 use spanwise_model::Question;
 use std::io::{self, Write};
@@ -14,13 +17,14 @@ use std::path::PathBuf;
 /// Draw the tree that explains a program.
 ///
 /// The words of the utterance are in a row. Above them are the constants that they are aligned to, and above those how
-/// the parts compose. Null words, which are aligned to nothing, are gray. Where two parts compose around a third, a double
-/// line (in pictures an arc) passes over the part between them.
+/// the parts compose. Null words, which are aligned to nothing, are gray. Words that were not read although they carry a
+/// meaning are marked (`~1978~` on the terminal), and a word that was read as another one is shown as `typed → read as`.
+/// Where two parts compose around a third, a double line (in pictures an arc) passes over the part between them.
 ///
 /// `ascii` draws on the terminal: the tree, if it fits the width, and an outline with types and sub-programs. `svg` is
 /// a picture, light or dark as the reader's screen is; its nodes show more under the pointer. `html` is a page with
-/// everything that is known. `tikz` is a LaTeX document. Where no program is found, the reason is printed and the exit
-/// code is 1.
+/// everything that is known. `tikz` is a LaTeX document. Where there is no program, or it is withheld because it is too
+/// doubtful, the reason is printed and the exit code is 1; --always-answer draws what was withheld.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  spanwise explain runs/geo what states border texas\n  \
     spanwise explain runs/geo \"what states border texas\" --format svg --out tree.svg\n  \
@@ -41,6 +45,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     #[command(flatten)]
+    withhold: WithholdArgs,
+    #[command(flatten)]
+    now: NowArgs,
+    #[command(flatten)]
     context: super::context::ContextArgs,
     /// List up to N other programs too, the most probable first (ascii and html)
     #[arg(long = "k", value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=100))]
@@ -57,15 +65,18 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     overwrite::refuse(&args.out, inputs)?;
     let context = args.context.read()?;
     let parser = parser(&args.model, args.allow.policy())?;
+    args.withhold.say_uncalibrated(parser.model());
     let text = args.text.join(" ");
     let question = Question {
+        utterance: Utterance::new(text.as_str()).said_at(args.now.moment()),
+        withhold: args.withhold.choice(),
         context: context.as_ref().map(|context| &context.value),
         alternatives: args.alternatives.into(),
-        ..Question::new(text.as_str())
+        ..Question::new("")
     };
     let reading = parser.read(&question);
-    if let Some(reason) = &reading.reason {
-        say(&format!("no program for {text:?}: {reason}"));
+    if reading.program.is_none() {
+        say(&refusal(&reading, "--always-answer draws the best guess").join("\n"));
         return Ok(Status::PartialFailure);
     }
     let picture = args.format.draw(&reading, screen(args.color, args.out.is_none()))?;

@@ -1,6 +1,7 @@
 //! Reads lines of standard input, one by one or in windows.
 
 use serde_json::{Map, Value};
+use spanwise_core::{Moment, Utterance};
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -50,19 +51,45 @@ pub(crate) fn read_object(text: &str, wanted: &str) -> Result<Map<String, Value>
         .map_err(|error| format!("expected a JSON object with the field `{wanted}` ({error})"))
 }
 
-/// The utterance of a line and the context of its program: from a JSON object, or the line as it is.
-pub(crate) fn utterance_of(text: &str) -> Result<(String, Option<Value>), String> {
+/// A line that is an utterance.
+#[derive(Debug)]
+pub(crate) struct Line {
+    /// Its text.
+    pub(crate) text: String,
+    /// What its program is evaluated in.
+    pub(crate) context: Option<Value>,
+    /// The date that its relative dates refer to.
+    pub(crate) now: Option<Moment>,
+}
+
+impl Line {
+    /// The utterance, said at the date of the line, or else at another.
+    pub(crate) fn utterance(&self, now: Option<Moment>) -> Utterance {
+        Utterance::new(self.text.as_str()).said_at(self.now.or(now))
+    }
+}
+
+/// Reads the utterance of a line: from a JSON object, or the line as it is.
+pub(crate) fn utterance_of(text: &str) -> Result<Line, String> {
     if !text.trim_start().starts_with('{') {
-        return Ok((text.to_owned(), None));
+        return Ok(Line { text: text.to_owned(), context: None, now: None });
     }
     let mut object = read_object(text, "utterance")?;
     let context = context_of(&object).cloned();
+    let now = now_of(&object)?;
     let field = |name: &&str| object.get(*name).is_some_and(|value| !value.is_null());
     let name = ["utterance", "question"].into_iter().find(field);
     match name.and_then(|name| object.remove(name)) {
-        Some(Value::String(text)) => Ok((text, context)),
+        Some(Value::String(text)) => Ok(Line { text, context, now }),
         _ => Err("expected a text in the field `utterance` or `question`".to_owned()),
     }
+}
+
+/// The date that the relative dates of a line refer to: its `now`.
+fn now_of(object: &Map<String, Value>) -> Result<Option<Moment>, String> {
+    let Some(value) = object.get("now").filter(|value| !value.is_null()) else { return Ok(None) };
+    let text = value.as_str().ok_or("expected a date in the field `now`, such as \"2011-03-05\"")?;
+    text.parse().map(Some).map_err(|error| format!("in the field `now`: {error}"))
 }
 
 /// The context that the program of a line is evaluated in: its `context` or `scene`.
@@ -173,6 +200,19 @@ impl Windows {
 mod tests {
     use super::*;
     use std::io::Write;
+
+    #[test]
+    fn a_line_may_say_when_it_was_said() {
+        let at = |text: &str| utterance_of(text).map(|line| line.utterance("2020-01-01".parse().ok()).now());
+        assert_eq!(at("yesterday").unwrap().unwrap().to_string(), "2020-01-01");
+        assert_eq!(at(r#"{"utterance": "x", "now": null}"#).unwrap().unwrap().to_string(), "2020-01-01");
+        let own = at(r#"{"utterance": "x", "now": "2011-03-05T14:30"}"#).unwrap().unwrap();
+        assert_eq!(own.to_string(), "2011-03-05T14:30");
+        for wrong in ["\"2011-02-30\"", "\"soon\"", "2011"] {
+            let error = at(&format!(r#"{{"utterance": "x", "now": {wrong}}}"#)).unwrap_err();
+            assert!(error.contains("`now`") && error.contains("2011-03-05"), "{error}");
+        }
+    }
 
     #[test]
     fn windows_hold_all_lines_in_order_and_end_with_an_empty_one() {

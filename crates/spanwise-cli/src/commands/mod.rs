@@ -14,6 +14,7 @@ pub(crate) mod explain;
 mod lines;
 pub(crate) mod man;
 pub(crate) mod new;
+mod now;
 mod overwrite;
 pub(crate) mod parse;
 mod picture;
@@ -21,6 +22,8 @@ mod progress;
 pub(crate) mod reproduce;
 pub(crate) mod serve;
 pub(crate) mod train;
+pub(crate) mod update;
+mod withhold;
 
 use crate::output::{WrongCall, say};
 use crate::signals;

@@ -3,13 +3,15 @@
 mod reply;
 
 use super::allow::AllowArgs;
-use super::lines::{Windows, text_of, utterance_of, without_mark};
+use super::lines::{Line, Windows, text_of, utterance_of, without_mark};
+use super::now::NowArgs;
 use super::parser;
+use super::withhold::WithholdArgs;
 use crate::output::{Status, say, write_text};
 use anyhow::{Context as _, Result};
 use rayon::prelude::*;
 use serde_json::{Value, json};
-use spanwise_core::Utterance;
+use spanwise_core::Moment;
 use spanwise_model::{Budget, Parser, Question, Withhold};
 use spanwise_reading::Reading;
 use std::io::{self, IsTerminal, Write};
@@ -18,20 +20,26 @@ use std::path::PathBuf;
 /// Turn utterances into programs and answers.
 ///
 /// With texts as arguments, prints for each the program, its answer, its calibrated probability, and the tree over the
-/// words that yields the program. Without, reads lines from standard input: JSON objects with `utterance` (or `question`)
-/// and optionally `context` (or `scene`), or plain text, one utterance a line. Writes one JSON object for each line, in
-/// order: `utterance`, `program`, `lines`, `answer`, `denotation`, `probability`, `posterior`, `in_domain`, `score`,
-/// `tree`, `alternatives`, `tokens` and `unknown_words`. The `answer` is typed (list, number, text, table, boolean); the
-/// `denotation` is the same as text. The `probability` that the program is right is the calibrated `posterior` times the
-/// probability that the utterance is in the domain (`in_domain`). A `program` that is null comes with a `reason`, and
-/// with a `guess` where --abstain-below withheld it; an answer that could not be computed comes with an `error`. The
-/// `start` and `end` of tokens count characters (Unicode code points) of the utterance, `span` counts tokens. A line that
-/// is no utterance gives an object with `line` and `error`, the other lines are parsed all the same, and the exit code
-/// is 1 in the end.
+/// words that yields the program. An answer that is less probable than the threshold of the model is withheld: "I cannot
+/// answer this", with the reason and, where two programs are about as likely, a question back. `spanwise calibrate` and
+/// training fit the threshold; --abstain-below sets another one, and --always-answer withholds nothing. Words that were
+/// read as others, and words that were not read at all, are listed.
+///
+/// Without texts, reads lines from standard input: JSON objects with `utterance` (or `question`) and optionally `context`
+/// (or `scene`) and `now` (the date that relative dates refer to), or plain text, one utterance a line. Writes one JSON
+/// object for each line, in order: `utterance`, `program`, `lines`, `answer`, `denotation`, `probability`, `posterior`,
+/// `in_domain`, `score`, `tree`, `alternatives`, `tokens`, `unknown_words`, `corrections`, `unread` and `threshold`. The
+/// `answer` is typed (list, number, text, table, boolean); the `denotation` is the same as text. The `probability` that
+/// the program is right is the calibrated `posterior` times the probability that the utterance is in the domain
+/// (`in_domain`). A `program` that is null comes with a `reason` and its `cause`; where it was withheld, with a `guess`
+/// and perhaps a `clarification`. An answer that could not be computed comes with an `error`. The `start` and `end` of
+/// tokens count characters (Unicode code points) of the utterance, `span` counts tokens. A line that is no utterance
+/// gives an object with `line` and `error`, the other lines are parsed all the same, and the exit code is 1 in the end.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  spanwise parse runs/geo \"what states border texas\"\n  \
     spanwise parse runs/geo --k 3 --json \"what is the capital of ohio\"\n  \
-    spanwise parse runs/geo --abstain-below 0.5 \"how do i boil an egg\"\n  \
+    spanwise parse runs/geo --always-answer \"how do i boil an egg\"\n  \
+    spanwise parse runs/shop --now 2011-03-05 \"orders of last month\"\n  \
     spanwise parse runs/geo < questions.txt > answers.jsonl")]
 pub(crate) struct Args {
     /// The model directory
@@ -41,9 +49,10 @@ pub(crate) struct Args {
     /// Give up to N other programs too, the most probable first
     #[arg(long = "k", value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=100))]
     alternatives: u16,
-    /// Withhold answers that are less probable than P, from 0 to 1
-    #[arg(long, value_name = "P", value_parser = super::probability)]
-    abstain_below: Option<f64>,
+    #[command(flatten)]
+    withhold: WithholdArgs,
+    #[command(flatten)]
+    now: NowArgs,
     #[command(flatten)]
     context: super::context::ContextArgs,
     /// Do not evaluate programs: no answers
@@ -64,11 +73,13 @@ const MAX_UTTERANCE_BYTES: usize = 1 << 20;
 pub(crate) fn run(args: &Args) -> Result<Status> {
     let context = args.context.read()?;
     let parser = parser(&args.model, args.allow.policy())?;
+    args.withhold.say_uncalibrated(parser.model());
     let worker = Worker {
         parser: &parser,
         alternatives: args.alternatives.into(),
         context: context.map(|context| context.value),
-        withhold: args.abstain_below.map_or(Withhold::Default, Withhold::Below),
+        withhold: args.withhold.choice(),
+        now: args.now.moment(),
         execute: !args.no_execute,
         // Only JSON shows their answers.
         execute_alternatives: args.json || args.texts.is_empty(),
@@ -78,7 +89,7 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
         return worker.stream(&mut out);
     }
     for (at, text) in args.texts.iter().enumerate() {
-        let line = Line { utterance: Utterance::new(text.as_str()), context: None };
+        let line = Line { text: text.clone(), context: None, now: None };
         let reading = parser.read(&worker.question(&line));
         if args.json {
             writeln!(out, "{}", as_json(&reading)?)?;
@@ -98,25 +109,16 @@ fn as_json(reading: &Reading) -> serde_json::Result<String> {
     serde_json::to_string(reading)
 }
 
-/// A line that is an utterance.
-struct Line {
-    utterance: Utterance,
-    context: Option<Value>,
-}
-
-impl Line {
-    /// Reads a line: a JSON object, or an utterance as it is.
-    fn read(line: &[u8]) -> Result<Self, String> {
-        let text = text_of(line)?;
-        let text = text.strip_suffix('\r').unwrap_or(text);
-        let (text, context) = utterance_of(text)?;
-        if text.len() > MAX_UTTERANCE_BYTES {
-            return Err(format!(
-                "the utterance is longer than {MAX_UTTERANCE_BYTES} bytes; expected one utterance a line"
-            ));
-        }
-        Ok(Self { utterance: Utterance::new(text), context })
+/// Reads a line: a JSON object, or an utterance as it is.
+fn read_line(line: &[u8]) -> Result<Line, String> {
+    let text = text_of(line)?;
+    let line = utterance_of(text.strip_suffix('\r').unwrap_or(text))?;
+    if line.text.len() > MAX_UTTERANCE_BYTES {
+        return Err(format!(
+            "the utterance is longer than {MAX_UTTERANCE_BYTES} bytes; expected one utterance a line"
+        ));
     }
+    Ok(line)
 }
 
 struct Worker<'a> {
@@ -124,15 +126,16 @@ struct Worker<'a> {
     alternatives: usize,
     context: Option<Value>,
     withhold: Withhold,
+    now: Option<Moment>,
     execute: bool,
     execute_alternatives: bool,
 }
 
 impl Worker<'_> {
-    /// The question of a line; its own context takes precedence over that of the call.
+    /// The question of a line; its own context and date take precedence over those of the call.
     fn question<'a>(&'a self, line: &'a Line) -> Question<'a> {
         Question {
-            utterance: line.utterance.clone(),
+            utterance: line.utterance(self.now),
             context: line.context.as_ref().or(self.context.as_ref()),
             alternatives: self.alternatives,
             withhold: self.withhold,
@@ -158,7 +161,7 @@ impl Worker<'_> {
             }
             let lines = lines.into_iter().map(|line| {
                 number += 1;
-                Line::read(without_mark(&line, number)).map_err(|error| (number, error))
+                read_line(without_mark(&line, number)).map_err(|error| (number, error))
             });
             for reply in self.window(lines.collect())? {
                 match reply {
@@ -180,18 +183,21 @@ impl Worker<'_> {
 
     /// The replies in the order of the lines. Utterances of similar length share a batch, batches run in parallel.
     fn window(&self, lines: Vec<Result<Line, BadLine>>) -> Result<Vec<Result<String, BadLine>>> {
-        let mut good: Vec<(usize, &Line)> =
-            lines.iter().enumerate().filter_map(|(at, line)| Some((at, line.as_ref().ok()?))).collect();
-        good.sort_by_key(|(_, line)| line.utterance.len());
+        let questions = lines.iter().map(|line| line.as_ref().ok().map(|line| self.question(line)));
+        let mut good: Vec<(usize, Question<'_>)> =
+            questions.enumerate().filter_map(|(at, question)| Some((at, question?))).collect();
+        good.sort_by_key(|(_, question)| question.utterance.len());
         let size = good.len().div_ceil(rayon::current_num_threads()).clamp(1, BATCH);
         let replies: Vec<(usize, serde_json::Result<String>)> = good
             .par_chunks(size)
             .flat_map_iter(|batch| {
-                let questions: Vec<Question<'_>> =
-                    batch.iter().map(|(_, line)| self.question(line)).collect();
+                let (places, questions): (Vec<usize>, Vec<Question<'_>>) = batch.iter().cloned().unzip();
                 let readings = self.parser.read_batch(&questions);
-                let reply = |((at, _), reading): (&(usize, &Line), Reading)| (*at, as_json(&reading));
-                batch.iter().zip(readings).map(reply).collect::<Vec<_>>()
+                places
+                    .into_iter()
+                    .zip(readings)
+                    .map(|(at, reading)| (at, as_json(&reading)))
+                    .collect::<Vec<_>>()
             })
             .collect();
         let mut window: Vec<Result<String, BadLine>> =

@@ -5,13 +5,15 @@ mod engine;
 mod log;
 
 use super::allow::AllowArgs;
+use super::now::NowArgs;
+use super::withhold::WithholdArgs;
 use crate::output::{Status, WrongCall};
 use crate::signals;
 use anyhow::{Context as _, Result};
-use engine::ModelSource;
+use engine::{Defaults, ModelSource};
 use log::Log;
 use spanwise_domains::exec::external;
-use spanwise_model::ExecutorPolicy;
+use spanwise_model::{ExecutorPolicy, Withhold};
 use spanwise_server::{Config, Limits, ServeError, Server, Source, Times};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
@@ -25,6 +27,10 @@ use std::time::Duration;
 /// batches. A model is loaded again when its `model.json` changes and on SIGHUP, while the old one serves. SIGTERM and
 /// Ctrl-C shut the server down after the work in flight. It listens on the loopback address unless --addr is given, and
 /// there it answers only requests to that address, and only its own page and those of origins that --cors-origin allows.
+///
+/// Answers that are less probable than the threshold of their model are withheld, with the reason and the best guess.
+/// --abstain-below and --always-answer change this for all requests that do not say otherwise (`abstain_below`,
+/// `always_answer`). Relative dates refer to the day of the request, unless it has a `now` or --now is given.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  spanwise serve runs/geo\n  \
     spanwise serve geo=runs/geo clevr=runs/clevr --addr 0.0.0.0:8080 --token-env SPANWISE_TOKEN\n  \
@@ -73,6 +79,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     drain: u32,
     #[command(flatten)]
+    withhold: WithholdArgs,
+    #[command(flatten)]
+    now: NowArgs,
+    #[command(flatten)]
     allow: AllowArgs,
     /// Log JSON objects
     #[arg(long, conflicts_with = "quiet")]
@@ -86,15 +96,18 @@ pub(crate) struct Args {
 pub(super) const ADDRESS: &str = "127.0.0.1:8080";
 
 pub(crate) fn run(args: &Args) -> Result<Status> {
-    let policy = args.allow.policy();
-    serve(sources(&args.models, policy)?, config(args)?, args.log_json, args.quiet)
+    let withhold = args.withhold.choice();
+    let defaults = Defaults { policy: args.allow.policy(), withhold, now: args.now.given() };
+    serve(sources(&args.models, defaults)?, config(args)?, args.log_json, args.quiet)
 }
 
 /// Serves one model with the default settings, for its page.
-pub(super) fn show(name: &str, directory: &Path, addr: &str) -> Result<Status> {
+pub(super) fn show(name: &str, directory: &Path, addr: &str, withhold: Withhold) -> Result<Status> {
     let mut config = Config::new(address(addr)?);
     config.signals = true;
-    let source = ModelSource::new(directory.to_owned(), ExecutorPolicy::Off);
+    config.withhold = engine::served(withhold);
+    let defaults = Defaults { policy: ExecutorPolicy::Off, withhold, now: None };
+    let source = ModelSource::new(directory.to_owned(), defaults);
     serve(vec![(name.to_owned(), Box::new(source))], config, false, true)
 }
 
@@ -120,7 +133,7 @@ fn serve(
 }
 
 /// The models by name. A directory without a model is an error before anything is started.
-fn sources(models: &[String], policy: ExecutorPolicy) -> Result<Vec<(String, Box<dyn Source>)>> {
+fn sources(models: &[String], defaults: Defaults) -> Result<Vec<(String, Box<dyn Source>)>> {
     let mut sources: Vec<(String, Box<dyn Source>)> = Vec::new();
     for text in models {
         // A directory may have `=` in its name.
@@ -147,7 +160,7 @@ fn sources(models: &[String], policy: ExecutorPolicy) -> Result<Vec<(String, Box
             let hint = "give each model a name of its own as NAME=DIRECTORY";
             return Err(WrongCall(format!("two models have the name `{name}`; {hint}")).into());
         }
-        sources.push((name, Box::new(ModelSource::new(directory, policy))));
+        sources.push((name, Box::new(ModelSource::new(directory, defaults))));
     }
     Ok(sources)
 }
@@ -171,6 +184,7 @@ fn config(args: &Args) -> Result<Config> {
     };
     config.allowed_hosts.clone_from(&args.allow_host);
     config.cors_origins.clone_from(&args.cors_origin);
+    config.withhold = engine::served(args.withhold.choice());
     config.signals = true;
     config.token = args.token_env.as_deref().map(token).transpose()?;
     Ok(config)

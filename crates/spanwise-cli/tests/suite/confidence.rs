@@ -58,7 +58,8 @@ fn an_answer_below_the_threshold_is_withheld_and_kept_as_a_guess() {
     assert_eq!(withheld["guess"]["program"], answered["program"]);
     assert_eq!(withheld["guess"]["probability"], answered["probability"]);
     let reason = withheld["reason"].as_str().unwrap();
-    assert!(reason.starts_with("unsure: probability 0.") && reason.contains(" is below 1"), "{reason}");
+    assert!(reason.contains("(probability 0.") && reason.contains("the threshold is 1)"), "{reason}");
+    assert!(withheld["cause"].is_string() && withheld["threshold"] == 1.0, "{withheld}");
     assert_eq!(
         (withheld["alternatives"].clone(), withheld["tokens"].as_array().unwrap().len()),
         (json!([]), 5)
@@ -70,7 +71,105 @@ fn people_are_told_plainly_that_there_is_no_answer() {
     let sandbox = Sandbox::new();
     let call = ["parse", lamps(), "--abstain-below", "1", "turn on the hall lamp"];
     let outcome = sandbox.run(call).exits(0);
-    outcome.prints(["no answer", "unsure: probability", "best guess", "do(on(lamp('hall')))"]);
+    let outcome = outcome.prints([
+        "turn on the hall lamp\n  I cannot answer this: ",
+        "the threshold is 1).\n",
+        "\n  --always-answer shows the best guess\n",
+    ]);
+    assert!(!outcome.stdout.contains("probability  "), "{}", outcome.stdout);
+    let drawn = sandbox.run(["explain", lamps(), "--abstain-below", "1", "turn on the hall lamp"]).exits(1);
+    let drawn = drawn.says(["I cannot answer this: ", "--always-answer draws the best guess"]);
+    assert_eq!(drawn.stdout, "");
+}
+
+#[test]
+fn every_question_is_answered_on_request_and_never_both() {
+    let sandbox = Sandbox::new();
+    let text = "my dog ate hall homework";
+    let guessed = sandbox.run(["parse", lamps(), "--json", "--always-answer", text]).exits(0).json();
+    assert!(guessed["program"].is_string() && guessed["threshold"].is_null(), "{guessed}");
+    assert!(guessed.get("guess").is_none(), "{guessed}");
+    let withheld = sandbox.run(["parse", lamps(), "--json", "--abstain-below", "0.99", text]).exits(0).json();
+    assert_eq!(withheld["guess"]["program"], guessed["program"]);
+    sandbox.run(["explain", lamps(), "--always-answer", text]).exits(0).prints(["program      do("]);
+    for command in ["parse", "explain", "serve"] {
+        let call = sandbox.call([command, lamps(), "--always-answer", "--abstain-below", "0.5", "x"]);
+        call.run().exits(2).says(["cannot be used with"]);
+    }
+}
+
+/// A copy of the model of lamps with this threshold, in a format whose manifest has no digest.
+fn with_threshold(sandbox: &Sandbox, threshold: &Value) {
+    for entry in std::fs::read_dir(lamps()).unwrap() {
+        let entry = entry.unwrap();
+        let name = entry.file_name().into_string().unwrap();
+        if entry.path().is_file() {
+            sandbox.write(&format!("model/{name}"), std::fs::read(entry.path()).unwrap());
+        }
+    }
+    let mut model: Value = serde_json::from_str(&sandbox.read("model/model.json")).unwrap();
+    model.as_object_mut().unwrap().remove("digest").unwrap();
+    model["version"] = json!(3);
+    model["confidence"]["threshold"] = threshold.clone();
+    sandbox.write("model/model.json", model.to_string());
+}
+
+#[test]
+fn the_threshold_of_the_model_withholds_by_default_and_eval_reports_it_apart() {
+    let sandbox = Sandbox::with_toy();
+    with_threshold(&sandbox, &json!(1.0));
+    let text = "turn on the hall lamp";
+    let withheld = sandbox.run(["parse", "model", "--json", text]).exits(0);
+    assert!(!withheld.stderr.contains("never calibrated"), "{}", withheld.stderr);
+    let withheld = withheld.json();
+    assert!(withheld["program"].is_null() && withheld["guess"].is_object(), "{withheld}");
+    assert_eq!(withheld["threshold"], 1.0);
+    let all = sandbox.run(["eval", "model", "dev.jsonl", "--json"]).exits(0).json();
+    let plain = sandbox.run(["eval", lamps(), "dev.jsonl", "--json"]).exits(0).json();
+    assert_eq!(all["exact_match"], plain["exact_match"]);
+    let part = &all["withheld"];
+    assert_eq!((part["threshold"].as_f64(), part["answered"].as_f64()), (Some(1.0), Some(0.0)));
+    assert!(part["n"].as_u64().unwrap() > 0 && part["accuracy_answered"].is_null(), "{part}");
+    sandbox
+        .run(["eval", "model", "dev.jsonl"])
+        .exits(0)
+        .prints(["withheld below 1.000", "right of the rest"]);
+}
+
+#[test]
+fn a_model_without_a_threshold_says_so_once() {
+    let sandbox = Sandbox::with_toy();
+    with_threshold(&sandbox, &Value::Null);
+    let lines = "turn on the hall lamp\nturn off the hall lamp\n";
+    let outcome = sandbox.feed(["parse", "model"], lines).exits(0);
+    let note = "this model was never calibrated; nothing is withheld; run `spanwise calibrate";
+    assert_eq!(outcome.stderr.matches(note).count(), 1, "{}", outcome.stderr);
+    assert!(outcome.replies().iter().all(|reply| reply["threshold"].is_null()));
+    sandbox.run(["explain", "model", "turn on the hall lamp"]).exits(0).says([note]);
+    let quiet = sandbox.run(["parse", "model", "--always-answer", "turn on the hall lamp"]).exits(0);
+    assert!(!quiet.stderr.contains(note), "{}", quiet.stderr);
+    let report = sandbox.run(["eval", "model", "dev.jsonl"]).exits(0);
+    assert!(report.stdout.contains(note) && !report.stdout.contains("withheld below"), "{}", report.stdout);
+    let report = sandbox.run(["eval", "model", "dev.jsonl", "--json"]).exits(0).json();
+    assert!(report["withheld"].is_null(), "{report}");
+}
+
+#[test]
+fn a_date_may_be_given_and_must_be_one() {
+    let sandbox = Sandbox::new();
+    let text = "turn on the hall lamp";
+    for command in ["parse", "explain"] {
+        sandbox.run([command, lamps(), "--always-answer", "--now", "2011-03-05", text]).exits(0);
+        let wrong = sandbox.run([command, lamps(), "--now", "2011-02-30", text]).exits(2);
+        wrong.says(["`2011-02-30` is not a date; expected one like 2011-03-05"]);
+    }
+    sandbox.run(["serve", lamps(), "--now", "soon"]).exits(2).says(["`soon` is not a date"]);
+    let lines = format!(
+        "{{\"utterance\": \"{text}\", \"now\": \"2011-03-05\"}}\n{{\"utterance\": \"x\", \"now\": 7}}\n"
+    );
+    let replies = sandbox.feed(["parse", lamps(), "--always-answer"], lines).exits(1).replies();
+    assert!(replies[0]["program"].is_string(), "{}", replies[0]);
+    assert!(replies[1]["error"].as_str().unwrap().contains("`now`"), "{}", replies[1]);
 }
 
 #[test]
@@ -186,4 +285,25 @@ fn calibrate_refuses_what_it_cannot_use() {
     let outcome =
         sandbox.run(["calibrate", "old", "dev.jsonl", "--out", "new"]).exits(0).says(["without --train"]);
     outcome.prints(["not recognized"]);
+}
+
+#[test]
+#[cfg(unix)]
+fn what_a_server_withholds_is_said_at_its_start_and_changed_by_a_request() {
+    let sandbox = Sandbox::new();
+    let call =
+        sandbox.call(["serve", "--addr", "127.0.0.1:0", "--log-json", "--abstain-below", "1", lamps()]);
+    let server = crate::serve::Server::ready(call.spawn());
+    let body = json!({ "utterance": "turn on the hall lamp", "now": "2011-03-05" });
+    let withheld = server.post("/v1/parse", &body);
+    assert!(withheld["program"].is_null() && withheld["guess"]["program"].is_string(), "{withheld}");
+    let body = json!({ "utterance": "turn on the hall lamp", "always_answer": true });
+    assert_eq!(server.post("/v1/parse", &body)["program"], "do(on(lamp('hall')))");
+    let (_, text) = server.get("/v1/model");
+    let found: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(found["withhold_below"], 1.0);
+    assert_eq!(found["calibrated"], found["threshold"].is_number());
+    let (_, metrics) = server.get("/metrics");
+    assert!(metrics.contains("spanwise_withheld_total{model=\"lamps\",cause=\""), "{metrics}");
+    server.end();
 }

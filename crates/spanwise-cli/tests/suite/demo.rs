@@ -17,7 +17,7 @@ fn it_trains_measures_answers_and_starts_at_once_the_next_time() {
     let sandbox = Sandbox::new();
     let input = "which states touch the flumish state of utah?\n\n:examples\n:tree svg a tree.svg\n:tree png x\n\
         :nonsense\n!\n:quit\nnever asked\n";
-    let first = demo(&sandbox, ["--quick"]).input(input).run().exits(0);
+    let first = demo(&sandbox, ["--quick", "--always-answer"]).input(input).run().exits(0);
     let first = first.prints([
         "448 questions",
         "trained in",
@@ -32,11 +32,24 @@ fn it_trains_measures_answers_and_starts_at_once_the_next_time() {
         "drawn into a tree.svg",
         "no picture of the kind `png`",
         "there is no command `:nonsense`",
-        "I found no program for this: ",
+        "I cannot answer this: ",
     ]);
     assert!(!first.stdout.contains("never asked") && !first.stdout.contains('\u{1b}'), "{}", first.stdout);
     assert!(!first.stdout.contains("the word 'utah'") && !first.stdout.contains("the word 'states'"));
     assert!(sandbox.read("a tree.svg").starts_with("<?xml"));
+    let input = "how do i boil an egg\n:guess\n:guess\n";
+    let refused = demo(&sandbox, ["--quick", "--abstain-below", "1"]).input(input).run().exits(0);
+    let (_, refused) = refused.stdout.split_once("> how do i boil an egg\n").unwrap();
+    let (refused, guess) = refused.split_once("> :guess\n").unwrap();
+    assert!(refused.trim_start().starts_with("I cannot answer this: "), "{refused}");
+    assert!(
+        refused.contains("`:guess` shows my best guess; with --always-answer")
+            && !refused.contains("program  ")
+    );
+    assert!(
+        guess.contains("program      answer (") && guess.contains("I have withheld no answer"),
+        "{guess}"
+    );
 
     let again = demo(&sandbox, ["--quick", "--json"]).run().exits(0).json();
     assert_eq!(again["training"]["reused"], true);

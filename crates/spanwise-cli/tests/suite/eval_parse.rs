@@ -148,11 +148,11 @@ fn a_model_that_is_not_there_is_named_with_the_way_to_get_one() {
 #[test]
 fn parse_prints_a_human_readable_explanation() {
     let sandbox = Sandbox::new();
-    let outcome = sandbox.run(["parse", scan(), "walk left twice", "--k", "2"]).exits(0);
+    let outcome = sandbox.run(["parse", scan(), "walk left twice", "--k", "2", "--always-answer"]).exits(0);
     let outcome = outcome.prints(["walk left twice", "i_twice ( i_walk ( i_left ) )", "probability"]);
     let outcome = outcome.prints(["I_TURN_LEFT I_WALK I_TURN_LEFT I_WALK", "2..3 twice", "other programs"]);
     assert_eq!(outcome.stderr, "");
-    sandbox.run(["parse", lamps(), "!"]).exits(0).prints(["no program: "]);
+    sandbox.run(["parse", lamps(), "!"]).exits(0).prints(["I cannot answer this: "]);
 }
 
 #[test]
@@ -309,7 +309,7 @@ fn a_line_is_answered_before_the_next_one_comes() {
 
 #[test]
 fn a_reader_that_has_seen_enough_ends_the_command_quietly() {
-    let mut child = Sandbox::new().call(["parse", lamps()]).spawn();
+    let mut child = Sandbox::new().call(["parse", lamps(), "--always-answer"]).spawn();
     let mut stdin = child.stdin.take().unwrap();
     let writer = std::thread::spawn(move || {
         // Fails when the command has gone.

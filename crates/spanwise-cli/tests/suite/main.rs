@@ -35,3 +35,4 @@ mod shell_help;
 mod streams;
 mod train;
 mod tutorial;
+mod update;

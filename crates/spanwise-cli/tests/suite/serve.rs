@@ -13,20 +13,20 @@ use std::process::Child;
 use std::time::{Duration, Instant};
 
 /// A server that is ready.
-struct Server {
+pub(crate) struct Server {
     child: Child,
     addr: String,
 }
 
 impl Server {
-    fn start<const N: usize>(models: [&str; N]) -> Self {
+    pub(crate) fn start<const N: usize>(models: [&str; N]) -> Self {
         let sandbox = Sandbox::new();
         let call = sandbox.call(["serve", "--addr", "127.0.0.1:0", "--log-json"]);
         Self::ready(models.into_iter().fold(call, |call, model| call.arg(model)).spawn())
     }
 
     /// Waits until a server that logs objects, or lines, listens and has its models.
-    fn ready(mut child: Child) -> Self {
+    pub(crate) fn ready(mut child: Child) -> Self {
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let addr = loop {
             let line = lines.next().expect("the server tells its address").unwrap();
@@ -58,18 +58,18 @@ impl Server {
         (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
     }
 
-    fn get(&self, path: &str) -> (u16, String) {
+    pub(crate) fn get(&self, path: &str) -> (u16, String) {
         self.send("GET", path, "")
     }
 
     /// What comes back from a request that is all right.
-    fn post(&self, path: &str, body: &Value) -> Value {
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Value {
         let (status, text) = self.send("POST", path, &body.to_string());
         assert_eq!(status, 200, "{text}");
         serde_json::from_str(&text).unwrap()
     }
 
-    fn until(&self, is_so: impl Fn(&Self) -> bool) {
+    pub(crate) fn until(&self, is_so: impl Fn(&Self) -> bool) {
         let begun = Instant::now();
         while !is_so(self) {
             assert!(begun.elapsed() < Duration::from_secs(30), "it never happens");
@@ -77,7 +77,7 @@ impl Server {
         }
     }
 
-    fn end(mut self) {
+    pub(crate) fn end(mut self) {
         signal(&self.child, "TERM");
         assert_eq!(wait(&mut self.child), Some(0));
     }

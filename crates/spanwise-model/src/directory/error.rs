@@ -59,6 +59,14 @@ pub enum ModelError {
         /// The first difference.
         reason: String,
     },
+    /// The model cannot have these tables.
+    #[error("{path} cannot have these tables without being trained again: {reason}")]
+    Tables {
+        /// The file.
+        path: String,
+        /// Why not.
+        reason: String,
+    },
     /// A file is not the one that was saved.
     #[error("{path} is damaged: {reason}; restore the model directory from a copy, or train again")]
     Corrupt {
@@ -80,7 +88,7 @@ pub enum ModelError {
     },
     /// Another process writes into the directory.
     #[error(
-        "{path} is in use: a training or a calibration is writing into it; wait until that has ended, or \
+        "{path} is in use: a training, a calibration or an update is writing into it; wait until that has ended, or \
          choose another directory"
     )]
     Busy {

@@ -4,5 +4,6 @@
 
 mod common;
 mod properties;
+mod reading_marks;
 mod sizes;
 mod snapshots;

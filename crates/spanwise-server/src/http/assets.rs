@@ -30,6 +30,7 @@ pub(crate) static FILES: &[Asset] = &[
     asset!("/assets/heat.js", JS, "heat.js"),
     asset!("/assets/scene.js", JS, "scene.js"),
     asset!("/assets/path.js", JS, "path.js"),
+    asset!("/assets/remarks.js", JS, "remarks.js"),
     asset!("/assets/icon.svg", "image/svg+xml", "icon.svg"),
 ];
 

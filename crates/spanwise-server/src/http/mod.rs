@@ -14,6 +14,7 @@ mod model;
 mod openapi;
 mod parse;
 
+use crate::engine::Withhold;
 use crate::event::{Event, Listener};
 use crate::limits::Limits;
 use crate::metrics::Metrics;
@@ -45,6 +46,7 @@ pub(crate) struct App {
     pub metrics: Arc<Metrics>,
     pub listener: Listener,
     pub limits: Limits,
+    pub withhold: Withhold,
     pub body_time: Duration,
     pub reply_time: Duration,
     pub access: Access,

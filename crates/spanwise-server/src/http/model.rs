@@ -4,7 +4,7 @@
 
 use super::App;
 use super::error::{Problem, ProblemBody};
-use crate::engine::ModelInfo;
+use crate::engine::{ModelInfo, Withhold};
 use crate::models::Slot;
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
@@ -28,22 +28,30 @@ pub(crate) struct Model {
     /// When it was loaded, in seconds since 1970.
     #[serde(skip_serializing_if = "Option::is_none")]
     loaded_at: Option<u64>,
+    /// Whether the model has a threshold, so that it can tell which of its answers to withhold.
+    calibrated: bool,
+    /// The probability below which answers are withheld from requests that do not say otherwise: the threshold, unless the
+    /// server was started with another; `null` where nothing is withheld.
+    withhold_below: Option<f64>,
     /// Empty as long as the model has not been loaded.
     #[serde(flatten)]
     info: ModelInfo,
 }
 
-impl From<&Slot> for Model {
-    fn from(slot: &Slot) -> Self {
+impl Model {
+    fn new(slot: &Slot, withhold: Withhold) -> Self {
         let current = slot.current();
         let seconds = |at: std::time::SystemTime| at.duration_since(UNIX_EPOCH).map_or(0, |at| at.as_secs());
+        let info = current.as_ref().map(|loaded| ModelInfo::clone(&loaded.info)).unwrap_or_default();
         Self {
             name: slot.name.clone(),
             ready: current.is_some(),
             generation: current.as_ref().map_or(0, |loaded| loaded.generation),
             load_error: slot.problem(),
             loaded_at: current.as_ref().map(|loaded| seconds(loaded.at)),
-            info: current.map(|loaded| ModelInfo::clone(&loaded.info)).unwrap_or_default(),
+            calibrated: info.threshold.is_some(),
+            withhold_below: withhold.below(info.threshold),
+            info,
         }
     }
 }
@@ -75,11 +83,12 @@ pub(crate) async fn model(
     query: Result<Query<ModelQuery>, QueryRejection>,
 ) -> Result<Json<Model>, Problem> {
     let Query(query) = query.map_err(|rejection| Problem::BadQuery(rejection.body_text()))?;
-    Ok(Json(app.slot(query.name.as_deref())?.into()))
+    Ok(Json(Model::new(app.slot(query.name.as_deref())?, app.withhold)))
 }
 
 /// Describe all models
 #[utoipa::path(get, path = "/v1/models", responses((status = 200, description = "The models", body = Models)))]
 pub(crate) async fn models(State(app): State<Arc<App>>) -> Json<Models> {
-    Json(Models { models: app.models.slots.iter().map(Model::from).collect() })
+    let model = |slot: &Slot| Model::new(slot, app.withhold);
+    Json(Models { models: app.models.slots.iter().map(model).collect() })
 }

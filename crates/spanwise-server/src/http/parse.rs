@@ -3,8 +3,7 @@
 use super::error::Problem;
 use super::openapi::EngineProblems;
 use super::{App, Peer, body};
-use crate::engine::Ask;
-use crate::limits::Limits;
+use crate::engine::{Ask, Withhold};
 use crate::models::Loaded;
 use crate::queue::Work;
 use axum::body::Body;
@@ -14,8 +13,8 @@ use axum::{Extension, Json};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Number, Value};
-use spanwise_core::Utterance;
-use spanwise_reading::Reading;
+use spanwise_core::{Moment, Utterance};
+use spanwise_reading::{Cause, Reading};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -36,9 +35,15 @@ pub(crate) struct ParseRequest {
     #[serde(default, deserialize_with = "whole")]
     #[schema(maximum = 100)]
     k: Option<usize>,
-    /// A program that is less probable than this is withheld and not evaluated.
+    /// A program that is less probable than this is withheld and not evaluated; without it, the threshold of the model
+    /// decides, or what the server was started with.
     #[schema(minimum = 0, maximum = 1)]
     abstain_below: Option<f64>,
+    /// Whether every program is returned and evaluated, however improbable it is; not together with `abstain_below`.
+    always_answer: Option<bool>,
+    /// The date, or date and time, that relative dates refer to, such as `2011-03-05` or `2011-03-05T14:30`; without it,
+    /// the date of the server.
+    now: Option<String>,
     /// What programs are evaluated in, such as a CLEVR scene.
     context: Option<Value>,
     /// Whether the reply has the posterior probability of every span.
@@ -82,7 +87,7 @@ pub(crate) async fn parse(
     let deadline = app.deadline();
     let (is_single, model) = (request.utterance.is_some(), request.model.clone());
     let patience = Patience::default();
-    let asks = request.asks(&app.limits, &patience, deadline)?;
+    let asks = request.asks(&app, &patience, deadline)?;
     let (slot, loaded) = app.model(model.as_deref())?;
     let mut results = app.in_time(deadline, readings(&app, peer, &loaded, asks)).await??;
     // A program that was withheld was found.
@@ -90,6 +95,9 @@ pub(crate) async fn parse(
     let n_found = results.iter().filter(is_found).count();
     app.metrics.utterances(&slot.name, "found", n_found);
     app.metrics.utterances(&slot.name, "nothing", results.len() - n_found);
+    for reading in results.iter().filter(|reading| reading.is_withheld()) {
+        app.metrics.withheld(&slot.name, reading.cause.map_or("unsure", Cause::name));
+    }
     Ok(Json(match results.pop() {
         Some(only) if is_single => ParseReply::One(Box::new(only)),
         last => {
@@ -111,17 +119,8 @@ impl Drop for Patience {
 
 impl ParseRequest {
     /// The utterances, each with its options and its number of words.
-    fn asks(
-        self,
-        limits: &Limits,
-        patience: &Patience,
-        deadline: Instant,
-    ) -> Result<Vec<(Ask, usize)>, Problem> {
-        let wrong = |path: &str, expected: &str, found: String| Problem::BadField {
-            path: path.to_owned(),
-            expected: expected.to_owned(),
-            found,
-        };
+    fn asks(self, app: &App, patience: &Patience, deadline: Instant) -> Result<Vec<(Ask, usize)>, Problem> {
+        let limits = &app.limits;
         let too_much = |path: String, found, what, limit, hint| {
             if found > limit { Err(Problem::TooMuch { path, found, what, limit, hint }) } else { Ok(()) }
         };
@@ -134,11 +133,9 @@ impl ParseRequest {
                 return Err(wrong("$", "a field `utterance` or a field `utterances`", found.to_owned()));
             }
         };
-        let (k, chart, abstain_below) =
-            (self.k.unwrap_or(0), self.chart.unwrap_or(false), self.abstain_below);
-        if let Some(share) = abstain_below.filter(|share| !(0.0..=1.0).contains(share)) {
-            return Err(wrong("$.abstain_below", "a number from 0 to 1", share.to_string()));
-        }
+        let withhold = withhold(self.abstain_below, self.always_answer, app.withhold)?;
+        let now = self.now.as_deref().map(moment).transpose()?;
+        let (k, chart) = (self.k.unwrap_or(0), self.chart.unwrap_or(false));
         too_much("$.k".to_owned(), k, "alternatives", limits.max_k, "request fewer")?;
         // More than the queue holds could never be accepted.
         let most = limits.max_utterances.min(limits.queue);
@@ -147,7 +144,8 @@ impl ParseRequest {
         let shared = Ask {
             k,
             chart,
-            abstain_below,
+            withhold,
+            now,
             context: self.context.map(Arc::new),
             execute: self.execute.unwrap_or(true),
             execute_alternatives: self.execute_alternatives.unwrap_or(false),
@@ -163,6 +161,33 @@ impl ParseRequest {
         };
         texts.into_iter().enumerate().map(ask).collect()
     }
+}
+
+/// Which programs a request wants to be withheld; without a wish, those of the server.
+fn withhold(below: Option<f64>, always: Option<bool>, default: Withhold) -> Result<Withhold, Problem> {
+    match (below, always) {
+        (Some(share), _) if !(0.0..=1.0).contains(&share) => {
+            Err(wrong("$.abstain_below", "a number from 0 to 1", share.to_string()))
+        }
+        (Some(share), Some(true)) => {
+            let found = format!("`abstain_below` {share} as well");
+            Err(wrong("$.always_answer", "true alone, or `abstain_below` alone", found))
+        }
+        (Some(share), _) => Ok(Withhold::Below(share)),
+        (None, Some(true)) => Ok(Withhold::Never),
+        // A server that always answers can still be asked not to.
+        (None, Some(false)) if default == Withhold::Never => Ok(Withhold::Model),
+        (None, _) => Ok(default),
+    }
+}
+
+fn moment(text: &str) -> Result<Moment, Problem> {
+    let found = || format!("`{}`", text.chars().take(40).collect::<String>().escape_debug());
+    text.parse().map_err(|_| wrong("$.now", "a date such as 2011-03-05 or 2011-03-05T14:30", found()))
+}
+
+fn wrong(path: &str, expected: &str, found: String) -> Problem {
+    Problem::BadField { path: path.to_owned(), expected: expected.to_owned(), found }
 }
 
 /// Sends utterances to the engine and waits for all of them.

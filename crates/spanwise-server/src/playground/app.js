@@ -6,6 +6,7 @@ import { drawTree } from "./tree.js";
 import { drawHeat } from "./heat.js";
 import { drawPath, listSteps } from "./path.js";
 import { SAMPLES, drawScene } from "./scene.js";
+import { choices, remarks, unreadKinds } from "./remarks.js";
 
 const PAUSE = 350;
 const OTHERS = 5;
@@ -45,13 +46,16 @@ async function loadModels() {
 
 function chooseModel(name) {
   state.model = state.models.find((model) => model.name === name) || state.models[0];
-  const { name: chosen, about, encoder, examples, executor, load_error: problem, metrics } = state.model;
+  const { name: chosen, about, encoder, examples, executor, load_error: problem, metrics, calibrated, withhold_below: limit, ready } = state.model;
   $("model").value = chosen;
   $("about").textContent = about || "";
   $("examples").replaceChildren(...(examples || []).map((text) => el("button", { type: "button", onclick: () => ask(text) }, text)));
   const dev = metrics?.dev?.dev_denotation ?? metrics?.dev?.dev_exact_match;
   $("foot").textContent = [`${chosen}: ${encoder || "not loaded yet"}`, typeof dev === "number" && `${dev.toFixed(1)} % correct on its development set`].filter(Boolean).join(" · ");
   setStatus(problem ? `The newest files of this model do not load; an older version serves. ${problem}` : "");
+  $("uncalibrated").hidden = calibrated || !ready || limit !== null;
+  // A server may have been told to answer always.
+  $("always").checked = calibrated && limit === null;
   const hasScene = executor === "clevr";
   $("scene-card").hidden = !hasScene;
   if (hasScene && !state.scene) useScene(SAMPLES[0][1]);
@@ -110,7 +114,7 @@ function again() {
   if ($("utterance").value.trim()) submit();
 }
 
-async function submit() {
+async function submit(always = $("always").checked) {
   clearTimeout(state.timer);
   const utterance = $("utterance").value.trim();
   const number = ++state.asked;
@@ -123,6 +127,8 @@ async function submit() {
   $("result").classList.add("stale");
   try {
     const body = { utterance, model: state.model?.name, k: OTHERS, chart: true, execute_alternatives: true };
+    if (always) body.always_answer = true;
+    else if (state.model?.calibrated && state.model.withhold_below === null) body.always_answer = false;
     if (state.model?.executor === "clevr" && state.scene) body.context = state.scene;
     const reply = await call("/v1/parse", body);
     // A later request may have been answered already.
@@ -140,6 +146,7 @@ function remember(utterance) {
   const fragment = new URLSearchParams();
   if (utterance) fragment.set("u", utterance);
   if (state.model && state.models.length > 1) fragment.set("m", state.model.name);
+  if ($("always").checked) fragment.set("a", "1");
   history.replaceState(null, "", fragment.size ? `#${fragment}` : location.pathname);
 }
 
@@ -151,6 +158,11 @@ function show(reply) {
   $("result").hidden = !found;
   $("nothing").hidden = found;
   if (!found) return showNothing(reply);
+  const said = remarks(reply);
+  const limit = state.model?.threshold;
+  if (typeof limit === "number" && reply.probability < limit) said.unshift(el("p", { class: "remark guess" }, `This is a guess: the model withholds answers below ${percent(limit)}.`));
+  $("remarks").replaceChildren(...said);
+  $("remarks").hidden = !said.length;
   const badge = $("probability");
   badge.textContent = percent(reply.probability);
   badge.title = "Calibrated probability that the program is right";
@@ -235,16 +247,38 @@ function others(reply) {
 
 function word(token) {
   const isAligned = token.constant !== null;
-  const text = isAligned ? `${token.constant} ${percent(token.probability)}` : token.probability === null ? "" : `null ${percent(token.probability)}`;
-  return el("span", { class: isAligned ? "w aligned" : "w", title: token.in_lexicon ? "in the lexicon" : "not in the lexicon" }, token.text, el("small", {}, text));
+  const name = token.unread ? "not read" : "null";
+  const text = isAligned ? `${token.constant} ${percent(token.probability)}` : token.probability === null ? "" : `${name} ${percent(token.probability)}`;
+  const kind = ["w", isAligned && "aligned", token.unread && "unread"].filter(Boolean).join(" ");
+  const title = token.read_as ? `read as ${token.read_as}` : token.in_lexicon ? "in the lexicon" : "not in the lexicon";
+  return el("span", { class: kind, title }, ...typed(token), el("small", {}, text));
+}
+
+// A word, and what it was read as.
+function typed(token) {
+  if (!token.read_as) return [token.text];
+  return [el("u", { class: "corrected" }, token.text), ` → ${token.read_as}`];
+}
+
+async function evaluate(program) {
+  const body = { program, model: state.model?.name };
+  if (state.model?.executor === "clevr" && state.scene) body.context = state.scene;
+  const { answer, error } = await call("/v1/execute", body);
+  return error ? error : plain(answer) || "nothing";
 }
 
 function showNothing(reply) {
   $("reason").textContent = `${reply.reason[0].toUpperCase()}${reply.reason.slice(1)}.`;
+  $("guess").hidden = !reply.guess;
+  $("clarification").replaceChildren(...choices(reply, state.model?.executor ? evaluate : null), ...remarks(reply));
+  const kinds = unreadKinds(reply);
   const unknown = reply.tokens.filter((token) => !token.in_lexicon);
   $("unknown").replaceChildren(
     el("p", { class: "soft" }, unknown.length ? "Dashed words are not in the lexicon of the domain:" : "Every word is in the lexicon of the domain:"),
-    el("div", { class: "words" }, reply.tokens.map((token) => el("span", { class: token.in_lexicon ? "w" : "w unknown" }, token.text))));
+    el("div", { class: "words" }, reply.tokens.map((token, at) => {
+      const kind = ["w", !token.in_lexicon && "unknown", token.unread && "unread"].filter(Boolean).join(" ");
+      return el("span", { class: kind, title: kinds.get(at) ?? null }, ...typed(token));
+    })));
 }
 
 // ---- setting up
@@ -274,6 +308,7 @@ function setUpTheme() {
 function fromAddress() {
   const fragment = new URLSearchParams(location.hash.slice(1));
   chooseModel(fragment.get("m"));
+  if (fragment.get("a") === "1") $("always").checked = true;
   const utterance = fragment.get("u");
   if (utterance) ask(utterance);
 }
@@ -295,13 +330,15 @@ $("ask").addEventListener("submit", (event) => {
 });
 $("utterance").addEventListener("input", () => {
   clearTimeout(state.timer);
-  state.timer = setTimeout(submit, PAUSE);
+  state.timer = setTimeout(() => submit(), PAUSE);
 });
 $("model").addEventListener("change", () => {
   chooseModel($("model").value);
   $("utterance").value = "";
   submit();
 });
+$("always").addEventListener("change", () => submit());
+$("guess").addEventListener("click", () => submit(true));
 $("share").addEventListener("click", () => copy($("share"), location.href));
 $("copy").addEventListener("click", () => copy($("copy"), state.reply?.program ?? ""));
 $("token-form").addEventListener("submit", (event) => {

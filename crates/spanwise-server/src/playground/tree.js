@@ -46,6 +46,9 @@ function simplify(nodes) {
 const label = (node) => (node.category === "join" ? node.type || "join" : node.constant);
 const typeLine = (node) => (node.category === "join" ? "" : (node.type || "").replaceAll("->", "→"));
 
+// A word, and what it was read as.
+const shown = (token) => (token.read_as ? `${token.text} → ${token.read_as}` : token.text);
+
 // Heights from the leaves up; places from the words.
 function place(drawn, root, tokens) {
   const order = [], todo = [root];
@@ -69,7 +72,7 @@ function place(drawn, root, tokens) {
   for (let at = 0; at < tokens.length; ) {
     const node = leaf[at];
     const end = node ? node.span[1] : at + 1;
-    const sizes = tokens.slice(at, end).map((token) => textWidth(token.text, FONTS.word));
+    const sizes = tokens.slice(at, end).map((token) => textWidth(shown(token), FONTS.word));
     const own = sizes.reduce((sum, size) => sum + size, 0) + 9 * (sizes.length - 1);
     const space = Math.max(own, node ? node.width : 0);
     let left = x + (space - own) / 2;
@@ -149,7 +152,9 @@ export function drawTree(reply, onNode) {
     labels.append(group);
   }
   reply.tokens.forEach((token, at) => {
-    labels.append(svg("text", { class: words[at].aligned ? "word" : "word null", x: words[at].x, y: base }, token.text));
+    const kind = ["word", !words[at].aligned && "null", token.unread && "unread", token.read_as && "corrected"].filter(Boolean).join(" ");
+    const title = token.unread ? svg("title", {}, "not read") : token.read_as ? svg("title", {}, `read as ${token.read_as}`) : null;
+    labels.append(svg("text", { class: kind, x: words[at].x, y: base }, shown(token), title));
   });
   const parents = new Map();
   for (const [at, node] of drawn) node.children.forEach((child) => parents.set(child, at));

@@ -76,6 +76,7 @@ fn requests(server: &Running, document: &Value) -> Vec<(String, String, Reply)> 
         ("/v1/parse", json!({ "utterance": "a b", "k": 3, "chart": true })),
         ("/v1/parse", json!({ "utterances": ["a", "nothing"] })),
         ("/v1/parse", json!({ "utterance": "doubt", "abstain_below": 0.5 })),
+        ("/v1/parse", json!({ "utterance": "doubt", "always_answer": true, "now": "2011-03-05" })),
         ("/v1/parse", json!({ "utterance": "novalue" })),
         ("/v1/parse", json!({ "utterance": "noted" })),
         ("/v1/parse", json!({ "utterance": "panic" })),

@@ -54,6 +54,65 @@ fn no_program_comes_with_a_reason() {
 }
 
 #[test]
+fn the_threshold_decides_unless_the_request_or_the_server_does() {
+    use spanwise_server::Withhold;
+    let is_withheld = |server: &crate::common::Running, more: Value| {
+        let mut body = json!({ "utterance": "doubt" });
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        server.post("/v1/parse", &body).json()["program"].is_null()
+    };
+    // The probability is 0.3, the threshold of the model 0.25.
+    for (withhold, by_default, when_asked, below) in [
+        (Withhold::Model, false, false, json!(0.25)),
+        (Withhold::Below(0.5), true, true, json!(0.5)),
+        (Withhold::Never, false, false, Value::Null),
+    ] {
+        let server = serve(spanwise_server::Config { withhold, ..config() }, || Fake::new("say"));
+        assert_eq!(is_withheld(&server, json!({})), by_default, "{withhold:?}");
+        assert_eq!(is_withheld(&server, json!({ "always_answer": null })), by_default, "{withhold:?}");
+        assert_eq!(is_withheld(&server, json!({ "always_answer": false })), when_asked, "{withhold:?}");
+        assert!(!is_withheld(&server, json!({ "always_answer": true })), "{withhold:?}");
+        assert!(is_withheld(&server, json!({ "abstain_below": 0.4 })), "{withhold:?}");
+        assert!(is_withheld(&server, json!({ "abstain_below": 0.4, "always_answer": false })));
+        let model = server.get("/v1/model").json();
+        assert_eq!((&model["threshold"], &model["calibrated"]), (&json!(0.25), &json!(true)));
+        assert_eq!(model["withhold_below"], below, "{withhold:?}");
+    }
+    let server = serve(config(), || Fake::new("new"));
+    let model = &server.get("/v1/models").json()["models"][0];
+    assert_eq!((&model["threshold"], &model["calibrated"]), (&Value::Null, &json!(false)));
+    assert_eq!(model["withhold_below"], Value::Null);
+}
+
+#[test]
+fn withheld_answers_are_counted_by_cause() {
+    let server = serve(config(), || Fake::new("say"));
+    server.post("/v1/parse", &json!({ "utterances": ["doubt", "doubt", "sure"], "abstain_below": 0.5 }));
+    server.post("/v1/parse", &json!({ "utterance": "nothing" }));
+    let metrics = server.get("/metrics").body;
+    let line = "spanwise_withheld_total{model=\"echo\",cause=\"unknown-words\"} 2";
+    assert!(metrics.lines().any(|found| found == line), "{metrics}");
+    assert!(metrics.contains("{model=\"echo\",outcome=\"found\"} 3"), "{metrics}");
+}
+
+#[test]
+fn a_request_may_say_which_day_it_is() {
+    let server = serve(config(), || Fake::new("say"));
+    let at = |now: Value| server.post("/v1/parse", &json!({ "utterance": "x", "now": now }));
+    assert_eq!(at(json!("2011-03-05T14:30")).json()["now"], "2011-03-05T14:30");
+    assert_eq!(at(Value::Null).json().get("now"), None);
+    for wrong in [json!("2011-02-30"), json!("tomorrow")] {
+        let reply = at(wrong);
+        assert_eq!((reply.status, reply.code()), (400, "bad_request".to_owned()));
+        assert!(
+            reply.message().starts_with("$.now: expected a date such as 2011-03-05"),
+            "{}",
+            reply.message()
+        );
+    }
+}
+
+#[test]
 fn a_program_is_evaluated_in_its_context() {
     let server = serve(config(), || Fake::new("say"));
     let reply = server.post("/v1/execute", &json!({ "program": "p", "context": { "a": 1 } }));
@@ -118,6 +177,12 @@ fn a_wrong_field_is_named_by_its_path_with_what_was_expected() {
             r#"{"utterance": "a", "abstain_below": 2}"#,
             "$.abstain_below: expected a number from 0 to 1, found 2",
         ),
+        (
+            r#"{"utterance": "a", "abstain_below": 0.5, "always_answer": true}"#,
+            "$.always_answer: expected true alone, or `abstain_below` alone, found `abstain_below` 0.5 as well",
+        ),
+        (r#"{"utterance": "a", "always_answer": 1}"#, "$.always_answer: expected true or false, found 1"),
+        (r#"{"utterance": "a", "now": 2011}"#, "$.now: expected a string, found 2011"),
         (r#"{"utterance": "a", "model": []}"#, "$.model: expected a string, found []"),
         (
             r#"{"utterance": "a", "utterances": []}"#,

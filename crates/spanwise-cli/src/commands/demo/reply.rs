@@ -2,14 +2,15 @@
 //!
 //! The text names unknown words, gives the answer in plain words, then program, probability and tree.
 
+use crate::commands::withhold::refusal;
 use anyhow::Result;
 use spanwise_core::Utterance;
 use spanwise_lang::diag::closest;
-use spanwise_model::{Parser, Question};
+use spanwise_model::{Parser, Question, Withhold};
 use spanwise_nn::Tokenizer;
 use spanwise_nn::tokenizer::WordTable;
 use spanwise_reading::Reading;
-use spanwise_render::{Screen, visible, visible_lines};
+use spanwise_render::{Screen, visible_lines};
 
 /// Programs below this probability are shown with their alternatives.
 const SURE: f64 = 0.7;
@@ -22,15 +23,34 @@ pub(super) struct Reply {
     pub(super) reading: Reading,
 }
 
-/// Reads a question and answers it.
-pub(super) fn answer(parser: &Parser, question: &str, screen: Screen) -> Result<Reply> {
-    let question = Question { alternatives: OTHERS, ..Question::new(question) };
-    let mut reading = parser.read(&question);
-    let mut text = visible_lines(&unknown_words(parser, &question.utterance)).into_owned();
-    if let Some(reason) = &reading.reason {
-        text += &format!("I found no program for this: {}.\n", visible(reason));
-        return Ok(Reply { text, reading });
+/// Who is asked, how answers are shown, and which are withheld.
+#[derive(Clone, Copy)]
+pub(super) struct Answers<'a> {
+    pub(super) parser: &'a Parser,
+    pub(super) screen: Screen,
+    pub(super) withhold: Withhold,
+}
+
+impl Answers<'_> {
+    /// Reads a question and answers it.
+    pub(super) fn answer(&self, question: &str) -> Result<Reply> {
+        let question = Question { alternatives: OTHERS, withhold: self.withhold, ..Question::new(question) };
+        let reading = self.parser.read(&question);
+        shown(&unknown_words(self.parser, &question.utterance, &reading), reading, self.screen)
     }
+}
+
+/// A reading as the demo shows it, after what there is to say about its unknown words.
+fn shown(unknown: &str, mut reading: Reading, screen: Screen) -> Result<Reply> {
+    if reading.program.is_none() {
+        let lines = refusal(&reading, "`:guess` shows my best guess; with --always-answer I always answer");
+        // The first line says what matters; the words come after it.
+        let (first, rest) = lines.split_at(1);
+        let text = [first, &[visible_lines(unknown.trim_end()).into_owned()], rest].concat();
+        let lines = text.iter().filter(|line| !line.is_empty()).map(|line| format!("{line}\n"));
+        return Ok(Reply { text: lines.collect(), reading });
+    }
+    let mut text = visible_lines(unknown).into_owned();
     if reading.probability.is_some_and(|probability| probability >= SURE) {
         reading.alternatives.clear();
     } else {
@@ -41,13 +61,17 @@ pub(super) fn answer(parser: &Parser, question: &str, screen: Screen) -> Result<
     Ok(Reply { text, reading })
 }
 
-/// A line for every word that neither training nor the domain's names and phrases have.
-fn unknown_words(parser: &Parser, utterance: &Utterance) -> String {
+/// A line for every word that neither training nor the domain's names and phrases have, and that was not corrected.
+fn unknown_words(parser: &Parser, utterance: &Utterance, reading: &Reading) -> String {
     let model = parser.model();
     let Tokenizer::Words(words) = model.family.tokenizer() else { return String::new() };
     let mut is_named = vec![false; utterance.len()];
     for found in model.domain.lexicon().matches(utterance) {
         is_named[found.span.start as usize..found.span.end as usize].fill(true);
+    }
+    for correction in &reading.corrections {
+        let [start, end] = correction.span.map(|at| (at as usize).min(is_named.len()));
+        is_named[start..end.max(start)].fill(true);
     }
     let mut lines = String::new();
     for (token, is_named) in utterance.tokens().iter().zip(is_named) {
@@ -82,7 +106,27 @@ fn in_words(reading: &Reading) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use spanwise_reading::Answer;
+    use spanwise_reading::{Answer, Guess};
+
+    #[test]
+    fn a_refusal_comes_first_and_names_the_ways_to_the_guess() {
+        let reading = Reading {
+            reason: Some("nothing is known about `egg`".to_owned()),
+            guess: Some(Guess { program: "elevation(all)".to_owned(), probability: 0.01, posterior: 0.5 }),
+            ..Reading::default()
+        };
+        let screen = Screen { width: 80, color: false };
+        let unknown = "I don't know the word 'egg'; I can only guess\n";
+        let expected = "I cannot answer this: nothing is known about `egg`.\n\
+            I don't know the word 'egg'; I can only guess\n\
+            `:guess` shows my best guess; with --always-answer I always answer\n";
+        assert_eq!(shown(unknown, reading.clone(), screen).unwrap().text, expected);
+        let nothing = Reading { guess: None, ..reading };
+        assert_eq!(
+            shown("", nothing, screen).unwrap().text,
+            "I cannot answer this: nothing is known about `egg`.\n"
+        );
+    }
 
     #[test]
     fn answers_are_given_in_plain_words() {

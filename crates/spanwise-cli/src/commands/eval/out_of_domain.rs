@@ -34,10 +34,10 @@ impl OutOfDomain {
             if let Some(name) = line.strip_prefix("# ") {
                 sections.push((name.trim().to_owned(), Vec::new()));
             } else if !line.trim().is_empty() {
-                let (text, _) = utterance_of(line)
+                let line = utterance_of(line)
                     .map_err(|error| anyhow::anyhow!("{}:{number}: {error}", path.display()))?;
                 let last = sections.len() - 1;
-                sections[last].1.push(Utterance::new(text));
+                sections[last].1.push(line.utterance(None));
             }
         }
         sections.retain(|(_, utterances)| !utterances.is_empty());

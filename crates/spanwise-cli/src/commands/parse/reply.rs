@@ -1,5 +1,6 @@
 //! A reading as human-readable text.
 
+use crate::commands::withhold::refusal;
 use crate::output::Columns;
 use spanwise_reading::{Reading, Tree};
 use spanwise_render::visible;
@@ -10,14 +11,10 @@ use std::fmt::Write as _;
 pub(super) fn text(reading: &Reading) -> String {
     let mut out = format!("{}\n", visible(&reading.utterance));
     let Some(program) = &reading.program else {
-        let reason = reading.reason.as_deref().unwrap_or_default();
-        return match &reading.guess {
-            Some(guess) => {
-                let (reason, guess) = (visible(reason), visible(&guess.program));
-                format!("{out}  no answer    {reason}\n  best guess   {guess}\n")
-            }
-            None => format!("{out}  no program: {}\n", visible(reason)),
-        };
+        for line in refusal(reading, "--always-answer shows the best guess") {
+            let _ = writeln!(out, "  {line}");
+        }
+        return out;
     };
     let mut line = |name: &str, value: &str| {
         let _ = writeln!(out, "  {name:<11}  {}", visible(value));
@@ -33,6 +30,9 @@ pub(super) fn text(reading: &Reading) -> String {
     }
     if !reading.unknown_words.is_empty() {
         line("out-of-domain", &format!("nothing is known about {}", reading.unknown_words.join(", ")));
+    }
+    for remark in reading.remarks() {
+        let _ = writeln!(out, "  {}", visible(&remark));
     }
     if let Some(tree) = &reading.tree {
         out.push('\n');
@@ -67,7 +67,9 @@ fn shown(tree: &Tree) -> Tree {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use spanwise_reading::{Alternative, Guess, NodeKind, TreeNode};
+    use spanwise_reading::{
+        Alternative, Clarification, Correction, CorrectionKind, Guess, NodeKind, TreeNode, Unread, UnreadKind,
+    };
 
     #[test]
     fn a_reading_without_a_tree_or_an_answer_is_shown_without_them() {
@@ -84,6 +86,37 @@ mod tests {
     }
 
     #[test]
+    fn corrections_and_unread_words_are_said_and_a_withheld_answer_is_not() {
+        let correction = Correction {
+            span: [0, 1],
+            from: "metalica".to_owned(),
+            to: "Metallica".to_owned(),
+            kind: CorrectionKind::Spelling,
+        };
+        let unread = Unread { span: [2, 3], words: "1978".to_owned(), kind: UnreadKind::Number };
+        let answered = Reading {
+            utterance: "metalica in 1978".to_owned(),
+            program: Some("songs()".to_owned()),
+            corrections: vec![correction],
+            unread: vec![unread],
+            ..Reading::default()
+        };
+        let remarks = "  read \"metalica\" as \"Metallica\"\n  not read: \"1978\" (a number)\n";
+        assert_eq!(text(&answered), format!("metalica in 1978\n  program      songs()\n{remarks}"));
+        let withheld = Reading {
+            program: None,
+            reason: Some("no program here has a place for the number `1978`".to_owned()),
+            guess: Some(Guess { program: "songs()".to_owned(), probability: 0.1, posterior: 0.9 }),
+            ..answered
+        };
+        let expected = format!(
+            "metalica in 1978\n  I cannot answer this: no program here has a place for the number `1978`.\n\
+             {remarks}  --always-answer shows the best guess\n"
+        );
+        assert_eq!(text(&withheld), expected);
+    }
+
+    #[test]
     fn no_control_character_of_an_utterance_a_model_or_an_executor_reaches_the_terminal() {
         let bad = || "\u{1b}]0;owned\u{7}\r\u{9b}31m\u{202e}\nnext".to_owned();
         let some = |program: Option<String>| Reading {
@@ -94,6 +127,14 @@ mod tests {
             note: Some(bad()),
             error: Some(bad()),
             unknown_words: vec![bad()],
+            corrections: vec![Correction {
+                span: [0, 1],
+                from: bad(),
+                to: bad(),
+                kind: CorrectionKind::Spelling,
+            }],
+            unread: vec![Unread { span: [0, 1], words: bad(), kind: UnreadKind::Unknown }],
+            clarification: Some(Clarification { question: bad(), choices: vec![bad() + "?"] }),
             guess: Some(Guess { program: bad(), probability: 0.1, posterior: 0.1 }),
             alternatives: vec![Alternative {
                 program: bad(),

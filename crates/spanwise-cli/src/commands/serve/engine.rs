@@ -1,13 +1,14 @@
 //! Model directories as engines of the HTTP server.
 
-use crate::commands::check_types;
+use crate::commands::withhold::UNCALIBRATED;
+use crate::commands::{check_types, now};
 use serde_json::{Value, json};
-use spanwise_core::Utterance;
+use spanwise_core::{Moment, Utterance};
 use spanwise_domains::text::{Kind, read_text};
 use spanwise_lang::domain::ExecutorChoice;
 use spanwise_model::{Budget, ExecutorPolicy, Model, Parser, Question, Withhold};
 use spanwise_reading::Reading;
-use spanwise_server::{Ask, Engine, Executed, ModelInfo, Refusal, Source, Stamp};
+use spanwise_server::{self as server, Ask, Engine, Executed, ModelInfo, Refusal, Source, Stamp};
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -20,26 +21,36 @@ const MAX_EXAMPLE: usize = 200;
 /// Most bytes of `examples.txt`.
 const MAX_EXAMPLES_FILE: u64 = 1 << 20;
 
+/// What holds for all requests that do not say otherwise.
+#[derive(Clone, Copy)]
+pub(super) struct Defaults {
+    pub(super) policy: ExecutorPolicy,
+    pub(super) withhold: Withhold,
+    /// What relative dates refer to; without it, the day of the request.
+    pub(super) now: Option<Moment>,
+}
+
 /// A model directory.
 pub(super) struct ModelSource {
     directory: PathBuf,
-    policy: ExecutorPolicy,
+    defaults: Defaults,
     /// The hash of the executor that the call of the server allows: that of the model as it was first loaded.
     allowed: Mutex<Option<String>>,
 }
 
 impl ModelSource {
-    pub(super) fn new(directory: PathBuf, policy: ExecutorPolicy) -> Self {
-        Self { directory, policy, allowed: Mutex::default() }
+    pub(super) fn new(directory: PathBuf, defaults: Defaults) -> Self {
+        Self { directory, defaults, allowed: Mutex::default() }
     }
 
     /// What the executor of a model that is loaded now may do. `--allow-executor` is about what the model was at the start:
     /// an executor that came later must have been allowed by `spanwise allow`.
     fn policy(&self, model: &Model) -> ExecutorPolicy {
-        let Ok(Some(executor)) = model.external_executor() else { return self.policy };
+        let policy = self.defaults.policy;
+        let Ok(Some(executor)) = model.external_executor() else { return policy };
         let mut allowed = self.allowed.lock().unwrap_or_else(PoisonError::into_inner);
         let is_same = *allowed.get_or_insert_with(|| executor.sha256.clone()) == executor.sha256;
-        if is_same { self.policy } else { ExecutorPolicy::Remembered }
+        if is_same { policy } else { ExecutorPolicy::Remembered }
     }
 }
 
@@ -50,7 +61,7 @@ impl Source for ModelSource {
         let parser = Parser::with_policy(model, policy).map_err(|error| error.to_string())?;
         let notes = &parser.model().training;
         let (training, examples) = (training(notes), examples(&self.directory, &notes["examples"]));
-        Ok(Arc::new(ModelEngine { parser, training, examples }))
+        Ok(Arc::new(ModelEngine { parser, training, examples, defaults: self.defaults }))
     }
 
     /// `model.json` is written last: a new model is complete only when it changes. After a load that failed, a change of
@@ -98,6 +109,7 @@ struct ModelEngine {
     parser: Parser,
     training: Value,
     examples: Vec<String>,
+    defaults: Defaults,
 }
 
 impl Engine for ModelEngine {
@@ -117,6 +129,7 @@ impl Engine for ModelEngine {
             about: model.domain.about().to_owned(),
             encoder: format!("{architecture}, {} layers of {}", encoder.layers, encoder.hidden),
             executor,
+            threshold: model.confidence.threshold,
             version: model.format_version,
             settings: serde_json::to_value(model.family.settings()).unwrap_or_default(),
             metrics: self.training.clone(),
@@ -126,15 +139,19 @@ impl Engine for ModelEngine {
 
     fn warnings(&self) -> Vec<String> {
         let refusal = self.parser.executor_refusal().map(|reason| format!("it gives no answers: {reason}"));
-        self.parser.model().warnings().iter().cloned().chain(refusal).collect()
+        let is_asked = self.defaults.withhold == Withhold::Default;
+        let model = self.parser.model();
+        let uncalibrated = is_asked && model.confidence.threshold.is_none();
+        let uncalibrated = uncalibrated.then(|| UNCALIBRATED.to_owned());
+        model.warnings().iter().cloned().chain(refusal).chain(uncalibrated).collect()
     }
 
     fn cost(&self, ask: &Ask) -> Duration {
-        self.parser.estimated_time(&question(ask))
+        self.parser.estimated_time(&self.question(ask))
     }
 
     fn parse(&self, batch: &[Ask]) -> Vec<Reading> {
-        let questions: Vec<Question<'_>> = batch.iter().map(question).collect();
+        let questions: Vec<Question<'_>> = batch.iter().map(|ask| self.question(ask)).collect();
         self.parser.read_batch(&questions)
     }
 
@@ -157,19 +174,35 @@ impl Engine for ModelEngine {
     }
 }
 
-fn question(ask: &Ask) -> Question<'_> {
-    Question {
-        utterance: Utterance::new(ask.utterance.as_str()),
-        context: ask.context.as_deref(),
-        alternatives: ask.k,
-        withhold: ask.abstain_below.map_or(Withhold::Default, Withhold::Below),
-        chart: ask.chart,
-        budget: Budget {
-            deadline: ask.deadline,
-            cancelled: Some(Arc::clone(&ask.cancelled)),
-            ..Budget::interactive()
-        },
-        execute: ask.execute,
-        execute_alternatives: ask.execute_alternatives,
+impl ModelEngine {
+    fn question<'a>(&self, ask: &'a Ask) -> Question<'a> {
+        let now = ask.now.or(self.defaults.now).or_else(now::today);
+        Question {
+            utterance: Utterance::new(ask.utterance.as_str()).said_at(now),
+            context: ask.context.as_deref(),
+            alternatives: ask.k,
+            withhold: match ask.withhold {
+                server::Withhold::Model => Withhold::Default,
+                server::Withhold::Below(least) => Withhold::Below(least),
+                server::Withhold::Never => Withhold::Never,
+            },
+            chart: ask.chart,
+            budget: Budget {
+                deadline: ask.deadline,
+                cancelled: Some(Arc::clone(&ask.cancelled)),
+                ..Budget::interactive()
+            },
+            execute: ask.execute,
+            execute_alternatives: ask.execute_alternatives,
+        }
+    }
+}
+
+/// Which programs a server withholds from requests that do not say.
+pub(super) fn served(withhold: Withhold) -> server::Withhold {
+    match withhold {
+        Withhold::Default => server::Withhold::Model,
+        Withhold::Below(least) => server::Withhold::Below(least),
+        Withhold::Never => server::Withhold::Never,
     }
 }

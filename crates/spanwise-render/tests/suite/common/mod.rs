@@ -3,7 +3,9 @@
 #![allow(dead_code, reason = "every test file uses its own part of this")]
 
 use spanwise_core::Utterance;
-use spanwise_reading::{NodeKind, Reading, Token, Tree, TreeNode};
+use spanwise_reading::{
+    Correction, CorrectionKind, NodeKind, Reading, Token, Tree, TreeNode, Unread, UnreadKind,
+};
 
 /// Builds a tree from left to right, children before parents.
 #[derive(Default)]
@@ -207,4 +209,29 @@ fn grow(tree: &mut Builder, dice: &mut Dice, n: u32, odd: bool) -> usize {
         }
     };
     if dice.below(8) == 0 { tree.implicit("place", node, "place(_)", ty) } else { node }
+}
+
+/// `metalica songs not in 1978`: a corrected name, and words that were not read.
+pub(crate) fn odd() -> Reading {
+    let mut tree = Builder::new();
+    let name = tree.constant("artist('Metallica')", 1, "artist('Metallica')", "Artist");
+    let songs = tree.constant("songs", 1, "songs(_)", "Artist -> Songs");
+    let rest = tree.null(3);
+    let pair = tree.join(&[name, songs], "songs(artist('Metallica'))", "Songs");
+    tree.join(&[pair, rest], "songs(artist('Metallica'))", "Songs");
+    let mut reading = tree.over("metalica songs not in 1978");
+    reading.tokens[0].read_as = Some("Metallica".to_owned());
+    reading.corrections = vec![Correction {
+        span: [0, 1],
+        from: "metalica".to_owned(),
+        to: "Metallica".to_owned(),
+        kind: CorrectionKind::Spelling,
+    }];
+    for (at, kind) in [(2, UnreadKind::Negation), (4, UnreadKind::Number)] {
+        reading.tokens[at].unread = true;
+        let words = reading.tokens[at].text.clone();
+        reading.unread.push(Unread { span: [at as u32, at as u32 + 1], words, kind });
+    }
+    reading.tokens.iter_mut().for_each(|token| token.probability = Some(0.5));
+    reading
 }

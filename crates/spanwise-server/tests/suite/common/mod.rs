@@ -4,7 +4,9 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use serde_json::{Value, json};
-use spanwise_reading::{Alternative, Answer, ChartSpan, Guess, NodeKind, Reading, Token, Tree, TreeNode};
+use spanwise_reading::{
+    Alternative, Answer, Cause, ChartSpan, Guess, NodeKind, Reading, Token, Tree, TreeNode,
+};
 use spanwise_server::{
     Ask, Config, Engine, Event, Executed, Handle, ModelInfo, Refusal, ServeError, Server, Source, Stamp,
 };
@@ -54,6 +56,7 @@ impl Engine for Fake {
             about: "says it back".to_owned(),
             encoder: "none".to_owned(),
             executor: Some("echo".to_owned()),
+            threshold: (self.name != "new").then_some(THRESHOLD),
             version: 1,
             settings: json!({ "search": "exact" }),
             metrics: json!({ "dev": 100.0 }),
@@ -105,6 +108,9 @@ impl Engine for Fake {
         }
     }
 }
+
+/// The threshold of the engine; one that is called `new` has none.
+pub const THRESHOLD: f64 = 0.25;
 
 /// How long an utterance takes that begins with `hard`, and the program `slow`.
 pub const HARD: Duration = Duration::from_secs(3);
@@ -158,9 +164,15 @@ impl Fake {
         let is_unknown = ask.utterance == "doubt";
         let (probability, posterior) = (if is_unknown { 0.3 } else { 0.9 }, 0.95);
         let program = program(&self.name, &ask.utterance);
-        if ask.abstain_below.is_some_and(|least| probability < least) {
+        if ask.withhold.below(Some(THRESHOLD)).is_some_and(|least| probability < least) {
             let reason = Some(format!("unsure: probability {probability} is too low"));
-            return Reading { reason, guess: Some(Guess { program, probability, posterior }), ..blank };
+            let cause = Some(Cause::UnknownWords);
+            return Reading {
+                reason,
+                cause,
+                guess: Some(Guess { program, probability, posterior }),
+                ..blank
+            };
         }
         let other = |at: usize| Alternative {
             program: format!("other({at})"),
@@ -178,6 +190,7 @@ impl Fake {
             denotation: has_value.then(|| ask.utterance.clone()),
             error: (!has_value).then(|| "it has no value".to_owned()),
             note: (ask.utterance == "noted").then(|| "a remark".to_owned()),
+            now: ask.now.map(|now| now.to_string()),
             probability: Some(probability),
             posterior: Some(posterior),
             in_domain: Some(1.0),
