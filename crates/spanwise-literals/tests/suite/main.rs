@@ -1,0 +1,4 @@
+//! Tests of the recognizers from outside.
+
+mod expressions;
+mod properties;
