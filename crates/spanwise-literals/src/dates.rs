@@ -107,8 +107,12 @@ impl Scene<'_> {
         }
     }
 
-    /// `the 3rd of may 2011`, `may 3, 2011`, `friday 3 may`.
+    /// `the 3rd of may 2011`, `may 3, 2011`, `friday 3 may`, `2011 march 5`.
     pub(crate) fn said_day(&self, at: usize) -> Option<Said> {
+        if let Some((place, year)) = self.year_at(at) {
+            let said = self.month_first(place).or_else(|| self.day_first(place))?;
+            return Some(Said { year: Some(year), ..said });
+        }
         let weekday = number(ENGLISH.weekdays, self.atoms.text(at));
         let start = match weekday {
             Some(_) => self.atoms.skip(self.atoms.skip(at + 1, &["."]), &[","]),
@@ -167,7 +171,14 @@ impl Scene<'_> {
     pub(crate) fn year_after(&self, at: usize) -> Option<(usize, i16)> {
         let place = self.tight_mark(at);
         let place = if place > at { place } else { self.atoms.skip(at, &[",", "of", "in"]) };
-        self.year_at(place)
+        self.year_at(place).or_else(|| self.short_year(place))
+    }
+
+    /// `'11` after a month or a day.
+    fn short_year(&self, at: usize) -> Option<(usize, i16)> {
+        let quote = self.atoms.is_any(at, &["'", "’"]) && self.atoms.glued(at + 1);
+        let digits = self.atoms.digits(at + 1).filter(|digits| quote && digits.len() == 2)?;
+        Some((at + 2, pivoted(digits.parse().ok()?)))
     }
 
     /// A year of four digits, or in words.
@@ -267,31 +278,17 @@ impl Scene<'_> {
         let Some(today) = self.today() else { return };
         let ahead = self.atoms.is(at, "in");
         for (end, count) in self.count(if ahead { at + 1 } else { at }) {
-            let end = self.atoms.skip(end, ENGLISH.of);
-            let (end, direction) = match self.atoms.text(end + 1) {
-                "ago" if !ahead => (end + 2, -1),
-                "from" if !ahead && self.atoms.is_any(end + 2, &["now", "today"]) => (end + 3, 1),
-                "time" if ahead => (end + 2, 1),
-                _ if ahead => (end + 1, 1),
+            let unit_at = self.atoms.skip(end, ENGLISH.of);
+            let after = unit_at + 1;
+            let (end, count) = match self.atoms.text(after) {
+                "time" if ahead => (after + 1, count),
+                _ if ahead => (after, count),
+                "ago" => (after + 1, count.saturating_neg()),
+                "from" if self.atoms.is_any(after + 1, &["now", "today"]) => (after + 2, count),
                 _ => continue,
             };
-            let unit_at = end
-                - if direction < 0 {
-                    2
-                } else if ahead && !self.atoms.is(end - 1, "time") {
-                    1
-                } else if ahead {
-                    2
-                } else {
-                    3
-                };
-            let unit = self.atoms.text(unit_at);
-            found.extend(
-                count
-                    .checked_mul(direction)
-                    .and_then(|count| shift_date(today, unit, count))
-                    .map(|date| (end, date)),
-            );
+            let date = shift_date(today, self.atoms.text(unit_at), count);
+            found.extend(date.map(|date| (end, date)));
         }
     }
 }

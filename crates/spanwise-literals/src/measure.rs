@@ -20,6 +20,9 @@ pub(crate) struct Measured {
 /// Parts of a quantity: hours, minutes, seconds and thousandths.
 const MAX_PARTS: usize = 4;
 
+/// Between two numbers, of which the first may borrow the unit of the second.
+const LENDING: &[&str] = &["and", "to", "or", "–", "—"];
+
 impl Scene<'_> {
     /// All quantities.
     pub(crate) fn quantities(&self) -> Vec<Found> {
@@ -29,8 +32,25 @@ impl Scene<'_> {
                 let value = Value::Amount(measured.value, self.units.get(measured.unit).base.clone());
                 found.push(Found { start, end: measured.end, value, soft: measured.soft });
             }
+            self.borrowed_units(start, &mut found);
         }
         found
+    }
+
+    /// `5` in `between 5 and 10 km`, which has the unit of the second.
+    fn borrowed_units(&self, start: usize, found: &mut Vec<Found>) {
+        for number in self.numbers.cardinals(start).filter(|number| number.whole) {
+            if !self.atoms.is_any(number.end, LENDING) {
+                continue;
+            }
+            for other in self.singles(number.end + 1) {
+                let scale = self.units.get(other.unit);
+                if let Some(value) = scale.convert(number.value) {
+                    let value = Value::Amount(value, scale.base.clone());
+                    found.push(Found { soft: number.soft, ..Found::new(start, number.end, value) });
+                }
+            }
+        }
     }
 
     /// Quantities that begin at `at`, with one part and with more.
@@ -99,7 +119,8 @@ impl Scene<'_> {
             let value = part.and_then(|part| first.value.plus(part));
             found.extend(value.map(|value| Measured { end, value, ..first }));
         }
-        let linked = self.atoms.skip(and, &[","]);
+        // Also after the point of an abbreviation: `3 min. 20 sec`.
+        let linked = self.atoms.skip(and, &[",", "."]);
         for second in self.singles(linked) {
             let other = self.units.get(second.unit);
             let smaller = other.factor.compare(scale.factor) == Some(Ordering::Less);

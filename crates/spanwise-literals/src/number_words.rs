@@ -23,6 +23,12 @@ impl Words<'_, '_> {
         if self.atoms.is(at, "-") && self.atoms.tight(at) { at + 1 } else { at }
     }
 
+    /// The position after `and`, with or without hyphens, and whether there is one.
+    fn skip_and(&self, at: usize) -> (usize, bool) {
+        let at = self.hyphen(at);
+        if self.atoms.is_any(at, ENGLISH.and) { (self.hyphen(at + 1), true) } else { (at, false) }
+    }
+
     /// A number below a hundred.
     pub(crate) fn below_hundred(&self, at: usize) -> Option<(usize, i64)> {
         let word = self.atoms.text(at);
@@ -124,11 +130,10 @@ impl Words<'_, '_> {
 
     /// The number below a thousand that may follow a scale, which is not itself followed by a larger one.
     fn segment_after(&self, at: usize, last: i64, joins: bool, ordinals: bool) -> Option<Phrase> {
-        let and = self.atoms.is_any(at, ENGLISH.and);
+        let (next, and) = self.skip_and(at);
         if and && !joins {
             return None;
         }
-        let next = if and { at + 1 } else { self.hyphen(at) };
         let segment = self.segment(next, joins, ordinals).filter(|_| !self.is_hundred(next))?;
         let scale = self.scale(self.hyphen(segment.end), ordinals);
         let fits = scale.is_none_or(|scale| scale.value < last) && segment.value > 0;
@@ -151,8 +156,7 @@ impl Words<'_, '_> {
             return counted.map(|(end, value)| Phrase { end, value, ordinal: false });
         }
         let end = hundred + 1;
-        let and = self.atoms.is_any(end, ENGLISH.and);
-        let next = if and { end + 1 } else { self.hyphen(end) };
+        let (next, and) = self.skip_and(end);
         let ordinal = self.ordinal_below_hundred(next).filter(|_| ordinals).map(|rest| (rest, true));
         let rest = ordinal.or_else(|| self.below_hundred(next).map(|rest| (rest, false)));
         // In `two hundred and five hundred` the second number is another one.

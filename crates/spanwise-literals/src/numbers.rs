@@ -287,8 +287,11 @@ impl Reader<'_, '_> {
             self.part(at).filter(|_| self.is_article(at)).or_else(counted)
         }?;
         let proper = part.value.compare(Ratio::ONE) == Some(std::cmp::Ordering::Less);
-        let value = base.value.plus(part.value).filter(|_| proper)?;
-        Some(Number { end: part.end, value, decimal: true, ..base })
+        // A million and a half is half a million more.
+        let scale = number(ENGLISH.scales, self.atoms.text(base.end - 1)).unwrap_or(1);
+        let added = part.value.times(Ratio::whole(scale))?;
+        let value = base.value.plus(added).filter(|_| proper)?;
+        Some(Number { end: part.end, value, decimal: scale == 1, ..base })
     }
 
     /// A year in two halves: `nineteen ninety-nine`, `twenty twelve`, `nineteen oh five`. The halves come with it.

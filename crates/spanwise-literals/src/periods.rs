@@ -108,12 +108,17 @@ impl Scene<'_> {
         fits.then_some(Months { end, first: ((place - 1) * count + 1) as i8, count, year: None })
     }
 
-    /// `2012 Q3`.
+    /// `2012 Q3`, `2012 march`.
     fn year_then_quarter(&self, at: usize) -> Option<(usize, i16, Months)> {
         let (end, year) = self.year_at(at)?;
         let tight = self.atoms.is_any(end, &["-", "/"]) && self.atoms.tight(end);
         let place = if tight { end + 1 } else { end };
-        let months = self.quarter(place).filter(|_| self.atoms.is_any(place, &["q", "h"]))?;
+        let named = || {
+            let (end, month) = self.month_name(place)?;
+            Some(Months { end, first: month as i8, count: 1, year: None })
+        };
+        let quarter = self.quarter(place).filter(|_| self.atoms.is_any(place, &["q", "h"]));
+        let months = quarter.or_else(|| named().filter(|months| self.year_after(months.end).is_none()))?;
         Some((months.end, year, months))
     }
 
@@ -182,7 +187,11 @@ impl Scene<'_> {
         let attached = self.atoms.is(end - 1, "s") && self.atoms.glued(end - 1);
         let Some(from) = digits.parse::<i64>().ok().filter(|_| attached) else { return };
         match digits.len() {
-            4 => found.extend(years(from, 10).map(|range| (end, range))),
+            4 => {
+                // The 1800s are ten years or a hundred.
+                let lengths: &[i64] = if from % 100 == 0 { &[10, 100] } else { &[10] };
+                found.extend(lengths.iter().filter_map(|count| Some((end, years(from, *count)?))));
+            }
             2 if from >= 20 => {
                 found.extend(short_decade(from).filter_map(|from| Some((end, years(from, 10)?))))
             }

@@ -159,3 +159,33 @@ fn longest(mut found: Vec<(Span, Found)>) -> Vec<(Span, Found)> {
     }
     kept
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ratio::Ratio;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_is_kept_is_what_comparing_all_pairs_keeps(
+            spans in prop::collection::vec((0u32..6, 1u32..4, any::<bool>()), 0..12),
+        ) {
+            let found: Vec<(Span, Found)> = spans
+                .iter()
+                .map(|(start, length, soft)| {
+                    let found = Found::new(*start as usize, 0, Value::Number(Ratio::ONE));
+                    (Span::new(*start, start + length), Found { soft: *soft, ..found })
+                })
+                .collect();
+            let is_inside = |inner: Span| {
+                found.iter().any(|(outer, found)| !found.soft && *outer != inner && outer.contains(inner))
+            };
+            let mut expected: Vec<Span> = found.iter().map(|(span, _)| *span).filter(|span| !is_inside(*span)).collect();
+            let mut kept: Vec<Span> = longest(found.clone()).into_iter().map(|(span, _)| span).collect();
+            expected.sort();
+            kept.sort();
+            prop_assert_eq!(kept, expected);
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! The words of a natural language that recognizers know: numbers, units, currencies, months, days.
 //!
-//! A language is data. To add one, write a table like `english.rs`; word orders that differ need code as well.
+//! A language is data. To add one, write a table like `english.rs`; phrases such as `next friday` or `half past nine` are
+//! code, beside what they mean.
 
 mod english;
 mod units;

@@ -161,7 +161,7 @@ fn in_words(number: u64, and: bool, hyphen: bool) -> String {
     };
     match number {
         0..20 => SMALL[number as usize].to_owned(),
-        20..100 if number % 10 == 0 => TENS[number as usize / 10].to_owned(),
+        20..100 if number.is_multiple_of(10) => TENS[number as usize / 10].to_owned(),
         20..100 => {
             let link = if hyphen { "-" } else { " " };
             format!("{}{link}{}", TENS[number as usize / 10], SMALL[number as usize % 10])
@@ -211,7 +211,7 @@ proptest! {
         for separator in [",", "'"] {
             let mut text = String::new();
             for (place, digit) in digits.chars().enumerate() {
-                if place > 0 && (digits.len() - place) % 3 == 0 {
+                if place > 0 && (digits.len() - place).is_multiple_of(3) {
                     text.push_str(separator);
                 }
                 text.push(digit);
