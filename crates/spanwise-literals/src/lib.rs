@@ -43,7 +43,7 @@
 //!
 //! # Cost
 //!
-//! Linear in the number of words: 0.2 to 0.3 microseconds a word for numbers, money and quantities, up to 0.7 for dates and
+//! Linear in the number of words: 0.2 to 0.4 microseconds a word for numbers, money and quantities, up to 0.8 for dates and
 //! periods and 1.3 for text of up to six words, measured by the example `speed` on a question that is dense with literals, in a
 //! development build on one core of a server.
 
