@@ -40,10 +40,11 @@ impl Candidates {
     /// # Errors
     /// An utterance that is too long for a chart.
     pub fn lattice(&self, domain: &Domain, utterance: &Utterance) -> Result<Lattice, ChartError> {
-        self.lattice_with(domain, utterance, &domain.lexicon().matches(utterance), Vec::new())
+        let matches = domain.lexicon().matches(utterance);
+        self.lattice_with(domain, utterance, utterance, &matches, Vec::new())
     }
 
-    /// The same for exact matches that are known already, and with more leaves, such as those of inexact matches. What is
+    /// The same for exact matches that are known already, with literals in `read`, the utterance after corrections, and with more leaves, such as those of inexact matches. What is
     /// more never takes away what exact matches allow.
     ///
     /// # Errors
@@ -52,6 +53,7 @@ impl Candidates {
         &self,
         domain: &Domain,
         utterance: &Utterance,
+        read: &Utterance,
         matches: &[Match],
         more: Vec<Leaf>,
     ) -> Result<Lattice, ChartError> {
@@ -71,9 +73,14 @@ impl Candidates {
                 leaves.extend(predicates.iter().map(|&constant| Leaf::new(span.start, span.end, constant)));
             }
         }
+        let mut values = Vec::new();
+        for (span, holder, value) in domain.literals(read) {
+            leaves.push(Leaf { value: Some(values.len() as u32), ..Leaf::new(span.start, span.end, holder) });
+            values.push(value);
+        }
         leaves.sort_unstable();
         leaves.dedup();
-        Lattice::new(utterance.len(), leaves)
+        Ok(Lattice::new(utterance.len(), leaves)?.with_values(values))
     }
 
     /// Runs of words on which any predicate is allowed.

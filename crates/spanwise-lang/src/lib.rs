@@ -13,6 +13,7 @@ pub mod language;
 pub mod lexicon;
 pub mod matching;
 pub mod meaning;
+mod pattern;
 pub mod pretty;
 pub mod signature;
 pub mod states;

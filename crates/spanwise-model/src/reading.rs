@@ -11,7 +11,7 @@ use spanwise_chart::spans::SpanPosterior;
 use spanwise_chart::tree::{Category, SpanTree, TreeNode};
 use spanwise_core::{Span, Utterance};
 use spanwise_domains::exec::Denotation;
-use spanwise_lang::{Domain, TermId, Terms, pretty};
+use spanwise_lang::{ConstantId, Domain, Kind, TermId, Terms, pretty};
 use spanwise_reading::{self as reading, Answer, ChartSpan, Guess, NodeKind, Reading, Token, Tree};
 use std::time::Duration;
 use withheld::withheld;
@@ -131,6 +131,13 @@ impl Parser {
             utterance: utterance.text().to_owned(),
             chart: question.chart.then(|| self.chart(outcome)),
             threshold,
+            now: self
+                .model()
+                .domain
+                .has_dates()
+                .then(|| utterance.now())
+                .flatten()
+                .map(|now| now.to_string()),
             ..Reading::default()
         };
         let mut alignment: &[Provenance] = &[];
@@ -273,7 +280,10 @@ impl Parser {
                 text: utterance.text()[token.bytes.clone()].to_owned(),
                 start: place.start,
                 end: place.end,
-                constant: constant.map(|id| domain.constants()[id].name.clone()),
+                constant: constant.map(|id| match parse.and_then(|parse| Some((parse, leaf(parse, at)?))) {
+                    Some((parse, program)) => constant_name(domain, &parse.terms, id, Some(program)),
+                    None => domain.constants()[id].name.clone(),
+                }),
                 span: found.map(|found| [found.span.start, found.span.end]),
                 probability: found.map(|found| found.probability),
                 in_lexicon: in_lexicon[at],
@@ -282,6 +292,25 @@ impl Parser {
             });
         }
         tokens
+    }
+}
+
+/// The sub-program of the constant that a word is aligned to.
+fn leaf(parse: &Parse, at: usize) -> Option<TermId> {
+    let is_leaf = |node: &&TreeNode| {
+        matches!(node.category, Category::Constant(_))
+            && node.span.start as usize <= at
+            && at < node.span.end as usize
+    };
+    parse.tree.as_ref()?.nodes.iter().find(is_leaf)?.program
+}
+
+/// The name of a constant; for a literal, its value.
+fn constant_name(domain: &Domain, terms: &Terms, id: ConstantId, program: Option<TermId>) -> String {
+    let constant = &domain.constants()[id];
+    match program.filter(|_| constant.term.is_none() && constant.kind != Kind::Predicate) {
+        Some(value) => domain.display(terms, value).to_string(),
+        None => constant.name.clone(),
     }
 }
 
@@ -318,7 +347,7 @@ pub fn plain_tree(domain: &Domain, terms: &Terms, utterance: &Utterance, tree: &
             span: [node.span.start, node.span.end],
             words: utterance.slice(node.span).to_owned(),
             kind,
-            constant: constant.map(|id| domain.constants()[id].name.clone()),
+            constant: constant.map(|id| constant_name(domain, terms, id, node.program)),
             program: node.program.map(|program| domain.display(terms, program).to_string()),
             r#type: node.type_text(domain),
             probability: None,

@@ -297,7 +297,13 @@ impl SpanModel {
             .filter(|found| found.kind != MatchKind::Exact)
             .map(|found| Leaf::new(found.span.start, found.span.end, found.constant))
             .collect();
-        let lattice = self.candidates.lattice_with(&self.domain, &utterance, &read.exact(), inexact)?;
+        let lattice = self.candidates.lattice_with(
+            &self.domain,
+            &utterance,
+            &read.utterance,
+            &read.exact(),
+            inexact,
+        )?;
         let matches = self.lexicon.matches(&read);
         // Without a phrase, a rare predicate would become a wildcard for unknown words.
         let is_kept = |leaf: &Leaf| {

@@ -1,10 +1,13 @@
 //! The parts of a domain that programs are made of: constants, frames, entity classes and accumulators.
 
 use crate::form::Form;
+use crate::pattern::Pattern;
 use crate::states::StateId;
 use crate::term::{Shape, Symbol, TermId, Terms};
 use crate::types::TypeId;
-use spanwise_core::newtype_index;
+use hashbrown::HashSet;
+use spanwise_core::{Span, Utterance, newtype_index};
+use spanwise_literals::{Literal, Recognizer};
 use std::ops::Range;
 
 newtype_index! {
@@ -73,8 +76,14 @@ pub struct Class {
     /// Stands for every member that no table lists: it has the frame of the class and no term. `None` for a class that is
     /// not open.
     pub holder: Option<ConstantId>,
-    /// XXX
-    pub(super) is_read: bool,
+    /// For a class of literals, and for an open class that can be read from words: what finds values in the words.
+    pub(super) recognizer: Option<Recognizer>,
+    /// Whether the columns of the form are the fields of a literal. The single column of an open class is its value.
+    pub(super) reads_fields: bool,
+    /// How a value is written.
+    pub(super) pattern: Pattern,
+    /// The members of an open class that tables list, as they are written.
+    pub(super) listed: HashSet<String>,
     /// The form with a hole for each column, to recognize members that no table lists.
     pub(super) form: Form,
     /// Whether the form is a quoted cell and nothing else.
@@ -85,7 +94,7 @@ impl Class {
     /// Whether its members are literals, whose values come from the words.
     #[must_use]
     pub fn is_literal(&self) -> bool {
-        self.holder.is_some() && self.is_read
+        self.holder.is_some() && self.recognizer.is_some()
     }
 
     /// Whether `term` is written like a member, listed or not.
@@ -100,7 +109,33 @@ impl Class {
             Some(Shape::Name) => !is_bare,
             Some(Shape::Call | Shape::Wildcard) => false,
         };
-        self.form.take_apart(terms, term, &mut args) && args.iter().all(fits)
+        self.form.take_apart(terms, term, &mut args)
+            && args.iter().all(fits)
+            && (!self.reads_fields || self.is_canonical(terms, &args))
+    }
+
+    /// Whether the arguments of the form are values that the recognizer would give.
+    fn is_canonical(&self, terms: &Terms, args: &[Option<TermId>]) -> bool {
+        let Some(recognizer) = &self.recognizer else { return true };
+        let fields = self.pattern.fields();
+        fields.zip(args).all(|(field, arg)| {
+            let text = arg.map(|arg| terms.head_text(arg));
+            text.is_some_and(|text| recognizer.accepts(field, text))
+        })
+    }
+
+    /// The values in an utterance, as they are written in programs; without members that tables list.
+    pub(super) fn values(&self, utterance: &Utterance) -> Vec<(Span, String)> {
+        let Some(recognizer) = &self.recognizer else { return Vec::new() };
+        let written = |literal: &Literal| {
+            let field = |name: &str| {
+                let name = if self.reads_fields { name } else { "value" };
+                literal.field(name).map(str::to_owned)
+            };
+            Some((literal.span, self.pattern.fill(field)?))
+        };
+        let all = recognizer.read(utterance);
+        all.iter().filter_map(written).filter(|(_, text)| !self.listed.contains(text)).collect()
     }
 }
 

@@ -3,6 +3,7 @@
 //! This module checks keys and kinds of values. The compiler beside it checks what they mean. Problems are collected, so
 //! that one run of `spanwise check` shows all of them.
 
+mod literals;
 mod reader;
 mod values;
 
@@ -10,6 +11,7 @@ use crate::diag::Diagnostic;
 use crate::language::Language;
 use crate::surface::Style;
 use crate::types::TypeDecl;
+use spanwise_literals::Recognizer;
 use std::ops::Range;
 use std::time::Duration;
 use toml_edit::Document;
@@ -58,6 +60,8 @@ pub struct EntityDecl {
     pub aliases: Vec<(At<String>, Vec<At<String>>)>,
     /// Whether names outside the table are members too.
     pub open: bool,
+    /// For a class of literals, what finds their values in the words.
+    pub recognizer: Option<Recognizer>,
 }
 
 /// An accumulator as declared.
@@ -146,6 +150,8 @@ pub struct DomainFile {
     pub lexicon: Vec<(At<String>, Vec<At<String>>)>,
     /// The entity classes in order.
     pub entities: Vec<EntityDecl>,
+    /// Pairs of constants that mean opposites.
+    pub contrasts: Vec<[At<String>; 2]>,
     /// The accumulators in order.
     pub accumulators: Vec<AccumulatorDecl>,
     /// How programs are evaluated.

@@ -41,6 +41,7 @@ fn table_dot(a: &Tables, b: &Tables) -> f64 {
         + dot(&a.rules, &b.rules)
         + f64::from(a.lexicon * b.lexicon)
         + f64::from(a.rare * b.rare)
+        + dot(&a.matches, &b.matches)
 }
 
 fn normals(n: usize, random: &mut Random) -> Vec<f32> {
@@ -53,6 +54,7 @@ fn random_tables(model: &SpanModel, random: &mut Random) -> Tables {
         rules: normals(model.tables.rules.len(), random),
         lexicon: random.normal(),
         rare: random.normal(),
+        matches: std::array::from_fn(|_| random.normal()),
     }
 }
 

@@ -7,9 +7,11 @@ use super::{Compiler, System};
 use crate::diag::Diagnostic;
 use crate::form::{Form, parse_at};
 use crate::lexicon::Source;
+use crate::pattern::Pattern;
 use crate::term::{Shape, TermId, Terms};
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use spanwise_core::Utterance;
+use spanwise_literals::Recognizer;
 
 /// Most entity classes of a domain.
 const MAX_CLASSES: usize = 1_000;
@@ -48,13 +50,23 @@ impl Compiler<'_> {
         let form = self.open_form(template);
         let is_quoted = self.base.shape(template) == Shape::Quoted;
         let name = decl.class.value.clone();
+        let pattern = Pattern::new(&self.base, template);
+        let reads_fields = decl.recognizer.is_some();
+        let recognizer = decl.recognizer.clone().or_else(|| open_recognizer(decl, &pattern, is_quoted));
+        if let Some(other) = self.classes.iter().find(|class| reads_fields && class.form == form) {
+            let message = format!("values of `{}` are written like those of `{name}`", other.name);
+            return self.problem(&decl.form.range, message);
+        }
         self.classes.push(Class {
             name,
             ty,
             frame,
             open: decl.open,
             holder: None,
-            is_read: false,
+            recognizer,
+            reads_fields,
+            pattern,
+            listed: HashSet::new(),
             form,
             is_quoted,
         });
@@ -64,6 +76,8 @@ impl Compiler<'_> {
             self.entity(decl, class, template, &row);
         }
         if decl.open {
+            let members = self.constants.iter().skip(n_constants).map(|constant| constant.name.clone());
+            self.classes[class].listed = members.collect();
             self.hold(class);
         }
         // A class without tables and names was reported by the reader.
@@ -288,6 +302,17 @@ impl<'a> Row<'a> {
     fn name(&self) -> Option<&'a str> {
         self.get("name").or(self.cells.first().map(String::as_str))
     }
+}
+
+/// What reads members of an open class that no table lists: text in quotes, or numbers where the form has no quotes. `None`
+/// for a form with several columns, which words cannot fill.
+fn open_recognizer(decl: &EntityDecl, pattern: &Pattern, is_quoted: bool) -> Option<Recognizer> {
+    if !decl.open || pattern.fields().count() != 1 {
+        return None;
+    }
+    let is_bare = pattern.is_bare() && !is_quoted;
+    let kind = if is_bare { spanwise_literals::Kind::Decimal } else { spanwise_literals::Kind::Quoted };
+    Recognizer::new(kind, spanwise_literals::Options::default()).ok()
 }
 
 /// The column that `{column}` names.

@@ -64,6 +64,7 @@ pub(super) fn compile(
     let wrap = compiler.wrap(&file);
     let root_types: Vec<TypeId> = system.root.iter().filter_map(|name| compiler.ty(name)).collect();
     let no_meaning = compiler.no_meaning(&file.no_meaning);
+    let contrasts = compiler.contrasts(&file.contrasts);
     // AFTER THIS POINT: only the states are missing.
     let states = compiler.states(&accumulators.types, &root_types, system.at.clone());
     if !compiler.problems.is_empty() {
@@ -77,6 +78,7 @@ pub(super) fn compile(
         wrap,
         root_types,
         no_meaning,
+        contrasts,
         states,
     }))
 }
@@ -146,6 +148,7 @@ struct Parts<'a> {
     wrap: Option<Form>,
     root_types: Vec<TypeId>,
     no_meaning: HashSet<String>,
+    contrasts: Vec<[ConstantId; 2]>,
     states: States,
 }
 
@@ -201,6 +204,27 @@ impl Compiler<'_> {
                 None => self.unknown_constant(name),
             }
         }
+    }
+
+    /// Pairs of constants that mean opposites.
+    fn contrasts(&mut self, pairs: &[[At<String>; 2]]) -> Vec<[ConstantId; 2]> {
+        let mut found = Vec::new();
+        for pair in pairs {
+            let ids: Vec<Option<ConstantId>> = pair
+                .iter()
+                .map(|name| {
+                    let id = self.predicate_of.get(&name.value).copied();
+                    if id.is_none() {
+                        self.problem(&name.range, format!("there is no constant `{}`", name.value));
+                    }
+                    id
+                })
+                .collect();
+            if let [Some(a), Some(b)] = ids[..] {
+                found.push([a, b]);
+            }
+        }
+        found
     }
 
     fn no_meaning(&mut self, words: &[At<String>]) -> HashSet<String> {
@@ -289,6 +313,7 @@ impl Compiler<'_> {
             wrap: parts.wrap,
             style,
             no_meaning: parts.no_meaning,
+            contrasts: parts.contrasts,
             lexicon: self.lexicon,
             states: parts.states,
             executor,

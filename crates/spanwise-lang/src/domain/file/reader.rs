@@ -44,6 +44,8 @@ const TOP_KEYS: &[&str] = &[
     "constants",
     "lexicon",
     "entities",
+    "literals",
+    "contrasts",
     "accumulators",
     "executor",
     "type_systems",
@@ -72,7 +74,8 @@ impl FileReader<'_> {
             style: self.style(top),
             constants: self.constants(top),
             lexicon: self.phrase_table(top, "lexicon"),
-            entities: self.tables(top, "entities").into_iter().filter_map(|t| self.entity(t)).collect(),
+            entities: self.classes(top),
+            contrasts: self.contrasts(top),
             accumulators: self.accumulators(top),
             executor,
             executor_range,
@@ -222,6 +225,7 @@ impl FileReader<'_> {
             phrases: self.texts(table, "phrases"),
             aliases: self.phrase_table(table, "aliases"),
             open: self.flag(table, "open"),
+            recognizer: None,
         };
         if decl.tables.is_empty() && decl.names.is_empty() && !decl.open {
             let problem =
@@ -229,6 +233,14 @@ impl FileReader<'_> {
             self.problems.push(problem.hint("give `table`, `names`, or `open = true`"));
         }
         Some(decl)
+    }
+
+    /// Entity classes, then classes of literals.
+    fn classes(&mut self, top: &dyn TableLike) -> Vec<EntityDecl> {
+        let entities = self.tables(top, "entities").into_iter().filter_map(|table| self.entity(table));
+        let mut classes: Vec<EntityDecl> = entities.collect();
+        classes.extend(self.tables(top, "literals").into_iter().filter_map(|table| self.literal(table)));
+        classes
     }
 
     fn accumulators(&mut self, parent: &dyn TableLike) -> Vec<AccumulatorDecl> {

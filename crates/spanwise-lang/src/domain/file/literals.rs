@@ -1,0 +1,127 @@
+//! Reads `[[literals]]` and `contrasts`.
+
+use super::values::FileReader;
+use super::{At, EntityDecl};
+use crate::diag::Diagnostic;
+use spanwise_literals::{Options, Recognizer, Unit};
+use std::str::FromStr;
+use toml_edit::TableLike;
+
+const PLACE: &str = "[[literals]]";
+/// Longest text literal in words.
+const MAX_TEXT: i64 = 50;
+
+impl FileReader<'_> {
+    /// A class of literals.
+    pub(super) fn literal(&mut self, table: &dyn TableLike) -> Option<EntityDecl> {
+        let keys = [
+            "class",
+            "type",
+            "kind",
+            "form",
+            "decimal",
+            "dates",
+            "measure",
+            "units",
+            "currency",
+            "max_words",
+            "verbatim",
+        ];
+        self.only(table, &keys, PLACE);
+        let range = self.table_range(table);
+        let class = self.required(table, "class", PLACE, range.clone());
+        let ty = self.required(table, "type", PLACE, range.clone());
+        let form = self.required(table, "form", PLACE, range.clone());
+        let kind = self.required(table, "kind", PLACE, range.clone());
+        let options = self.options(table);
+        let kind = kind.and_then(|text| self.chosen(&text));
+        let recognizer = match Recognizer::new(kind?, options?) {
+            Ok(recognizer) => recognizer,
+            Err(reason) => {
+                self.problems.push(Diagnostic::new(range, reason));
+                return None;
+            }
+        };
+        Some(EntityDecl {
+            class: class?,
+            ty: ty?,
+            form: form?,
+            tables: Vec::new(),
+            names: Vec::new(),
+            phrases: Vec::new(),
+            aliases: Vec::new(),
+            open: true,
+            recognizer: Some(recognizer),
+        })
+    }
+
+    fn options(&mut self, table: &dyn TableLike) -> Option<Options> {
+        let mut options = Options { verbatim: self.flag(table, "verbatim"), ..Options::default() };
+        if let Some(text) = self.text(table, "decimal") {
+            options.decimal = self.chosen(&text)?;
+        }
+        if let Some(text) = self.text(table, "dates") {
+            options.dates = self.chosen(&text)?;
+        }
+        if let Some(text) = self.text(table, "measure") {
+            options.measure = Some(self.chosen(&text)?);
+        }
+        options.currency = self.text(table, "currency").map(|text| text.value);
+        if let Some(item) = table.get("max_words") {
+            match item.as_integer().filter(|n| (1..=MAX_TEXT).contains(n)) {
+                Some(n) => options.max_words = n as usize,
+                None => self.wrong(item, "max_words", "a number of words from 1 to 50"),
+            }
+        }
+        for unit in self.tables(table, "units") {
+            self.only(unit, &["names", "base", "factor"], "a unit");
+            let range = self.table_range(unit);
+            let base = self.required(unit, "base", "a unit", range.clone());
+            let factor = self.required(unit, "factor", "a unit", range);
+            let names = self.texts(unit, "names").into_iter().map(|name| name.value).collect();
+            options.units.push(Unit { names, base: base?.value, factor: factor?.value });
+        }
+        Some(options)
+    }
+
+    /// One of the values that a key can have.
+    fn chosen<T: FromStr<Err = String>>(&mut self, text: &At<String>) -> Option<T> {
+        match text.value.parse() {
+            Ok(value) => Some(value),
+            Err(reason) => {
+                self.problems.push(Diagnostic::new(text.range.clone(), reason));
+                None
+            }
+        }
+    }
+
+    /// Pairs of constants that mean opposites: `[["over", "under"]]`.
+    pub(super) fn contrasts(&mut self, top: &dyn TableLike) -> Vec<[At<String>; 2]> {
+        let Some(item) = top.get("contrasts") else { return Vec::new() };
+        let Some(pairs) = item.as_array() else {
+            self.wrong(item, "contrasts", "a list of pairs, as in `[[\"over\", \"under\"]]`");
+            return Vec::new();
+        };
+        let mut found = Vec::new();
+        for pair in pairs {
+            let range = pair.span().unwrap_or_default();
+            let names: Vec<At<String>> = pair
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(|name| {
+                    let range = name.span().unwrap_or_default();
+                    name.as_str().map(|text| At { value: text.to_owned(), range })
+                })
+                .collect();
+            match <[At<String>; 2]>::try_from(names) {
+                Ok(pair) => found.push(pair),
+                Err(_) => {
+                    let message = "expected two names of constants, as in `[\"over\", \"under\"]`";
+                    self.problems.push(Diagnostic::new(range, message));
+                }
+            }
+        }
+        found
+    }
+}
