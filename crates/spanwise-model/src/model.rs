@@ -14,6 +14,10 @@ use spanwise_lang::lexicon::Source;
 use std::path::Path;
 use std::sync::Arc;
 
+/// A word is doubted only in an utterance that is less probable than this with it,
+const NOT_UNDERSTOOD: f64 = 0.3;
+/// and at least this probable with another one.
+const UNDERSTOOD: f64 = 0.5;
 /// The factor of the probability of a suggestion: the word that was written is as likely to be meant.
 const SUGGESTED: f64 = 0.5;
 
@@ -129,7 +133,7 @@ impl Model {
         else {
             return;
         };
-        if after.probability <= before.probability {
+        if before.probability >= NOT_UNDERSTOOD || after.probability < UNDERSTOOD {
             return;
         }
         after.utterance = before.utterance.clone();
