@@ -21,7 +21,7 @@ HOUSE = [
 ]
 
 SHARES = {"half": "50", "quarter": "25"}
-WHEN = {"at": "at", "after": "in", "day": "on"}
+WHEN = {"at": "at", "after": "in"}
 
 
 def read(text):
