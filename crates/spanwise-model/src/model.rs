@@ -14,6 +14,19 @@ use spanwise_lang::lexicon::Source;
 use std::path::Path;
 use std::sync::Arc;
 
+/// The factor of the probability of a suggestion: the word that was written is as likely to be meant.
+const SUGGESTED: f64 = 0.5;
+
+/// The utterance of a parse with the words that may have been meant instead of unknown ones; `None` where there are none.
+fn second_reading(parse: &Parse) -> Option<Utterance> {
+    if parse.doubtful.is_empty() {
+        return None;
+    }
+    let words = parse.doubtful.iter().map(|it| (it.span.start as usize, it.to.as_str()));
+    let utterance = parse.read().with_words(words);
+    (utterance.len() == parse.utterance.len()).then_some(utterance)
+}
+
 /// A model of any family, for one domain.
 ///
 /// The family finds programs; the model turns their posteriors into calibrated probabilities.
@@ -87,8 +100,45 @@ impl Model {
     #[must_use]
     pub fn parse_requests(&self, requests: Vec<Request>) -> Vec<Outcome> {
         let with_vectors = self.confidence.novelty.is_some();
+        let settings: Vec<(Details, Budget)> =
+            requests.iter().map(|request| (request.details, request.budget.clone())).collect();
         let parsed = self.family.parse_batch(requests, with_vectors);
-        parsed.into_iter().map(|parsed| self.calibrate(parsed)).collect()
+        let mut outcomes: Vec<Outcome> = parsed.into_iter().map(|parsed| self.calibrate(parsed)).collect();
+        let (places, again): (Vec<usize>, Vec<Request>) = outcomes
+            .iter()
+            .zip(settings)
+            .enumerate()
+            .filter_map(|(at, (outcome, (details, budget)))| {
+                let utterance = second_reading(outcome.parse()?)?;
+                Some((at, Request { utterance, details, budget }))
+            })
+            .unzip();
+        if !again.is_empty() {
+            let parsed = self.family.parse_batch(again, with_vectors);
+            for (at, parsed) in places.into_iter().zip(parsed) {
+                self.suggest(&mut outcomes[at], parsed);
+            }
+        }
+        outcomes
+    }
+
+    /// Replaces a parse by that of the words which may have been meant, where that is more probable. It becomes a
+    /// suggestion: whoever wrote a word of the language may have meant it.
+    fn suggest(&self, first: &mut Outcome, second: Parsed) {
+        let (Outcome::Found(before), Outcome::Found(mut after)) = (&mut *first, self.calibrate(second))
+        else {
+            return;
+        };
+        if after.probability <= before.probability {
+            return;
+        }
+        after.utterance = before.utterance.clone();
+        after.corrections.append(&mut before.doubtful);
+        after.corrections.sort_by_key(|it| (it.span.start, it.span.end));
+        after.is_suggestion = true;
+        after.probability *= SUGGESTED;
+        after.alternatives.iter_mut().for_each(|other| other.probability *= SUGGESTED);
+        *before = after;
     }
 
     /// Turns the posteriors of a parse into probabilities.

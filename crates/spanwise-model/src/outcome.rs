@@ -120,6 +120,10 @@ pub struct Parse {
     pub unknown_words: Vec<u32>,
     /// The words that were read as others.
     pub corrections: Vec<Correction>,
+    /// Words that the domain does not know, with a word that it knows and that may have been meant.
+    pub doubtful: Vec<Correction>,
+    /// Whether the program rests on such a word: it is a suggestion, to be confirmed.
+    pub is_suggestion: bool,
     /// The words that carry a meaning which the program does not have.
     pub unread: Vec<Unread>,
     /// Parts of names that too many names have.
@@ -149,6 +153,8 @@ impl Parse {
             in_domain: 1.0,
             unknown_words: Vec::new(),
             corrections: Vec::new(),
+            doubtful: Vec::new(),
+            is_suggestion: false,
             unread: Vec::new(),
             crowded: Vec::new(),
             rival: None,

@@ -91,7 +91,7 @@ impl Default for Training {
             augment_share: 1.0,
             augment_choices: 1,
             augment_weight: 1.0,
-            noise: 0.1,
+            noise: 0.25,
             average_epochs: 1,
             patience: 0,
         }

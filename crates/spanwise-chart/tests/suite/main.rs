@@ -11,6 +11,7 @@ mod figures;
 mod gold_chart;
 mod gold_tree;
 mod kbest;
+mod literals;
 mod objectives;
 mod odd_input;
 mod paper_chart;

@@ -3,7 +3,7 @@
 use crate::outcome::{Parse, Unread};
 use spanwise_core::Span;
 use spanwise_lang::Domain;
-use spanwise_reading::{Cause, Clarification, UnreadKind};
+use spanwise_reading::{Cause, Clarification, CorrectionKind, UnreadKind};
 
 /// Below this probability of being in the domain, that is the reason.
 const IN_DOMAIN: f64 = 0.5;
@@ -21,11 +21,18 @@ pub(super) struct Withheld {
 pub(super) fn withheld(domain: &Domain, parse: &Parse, threshold: f64) -> Withheld {
     let (cause, why) = why(parse);
     let probability = rounded_down(parse.probability, threshold);
-    let reason = format!("{why} (probability {probability}, the threshold is {threshold})");
+    let reason = if parse.probability < threshold {
+        format!("{why} (probability {probability}, the threshold is {threshold})")
+    } else {
+        why
+    };
     Withheld { cause, reason, clarification: clarification(domain, parse) }
 }
 
 fn why(parse: &Parse) -> (Cause, String) {
+    if let Some((from, to)) = suggested(parse) {
+        return (Cause::Ambiguous, format!("`{from}` may be a typing error for `{to}`"));
+    }
     if let Some(crowd) = parse.crowded.first() {
         let words = parse.utterance.slice(crowd.span);
         return (Cause::ManyNames, format!("{} names contain `{words}`", crowd.n_names));
@@ -59,6 +66,12 @@ fn why(parse: &Parse) -> (Cause, String) {
     (Cause::Unsure, "the best program is doubtful".to_owned())
 }
 
+/// The first word that a suggestion changes, and what it becomes.
+fn suggested(parse: &Parse) -> Option<(&str, &str)> {
+    let first = parse.corrections.iter().find(|it| it.kind == CorrectionKind::Spelling)?;
+    parse.is_suggestion.then(|| (parse.utterance.slice(first.span), first.to.as_str()))
+}
+
 fn quoted<'a>(words: impl Iterator<Item = &'a str>) -> String {
     let words: Vec<String> = words.take(MAX_WORDS).map(|word| format!("`{word}`")).collect();
     words.join(", ")
@@ -70,6 +83,10 @@ fn clarification(domain: &Domain, parse: &Parse) -> Option<Clarification> {
         let words = parse.utterance.slice(Span::new(crowd.span.start, crowd.span.end));
         let question = format!("which `{words}` do you mean? {} names contain it", crowd.n_names);
         return Some(Clarification { question, choices: Vec::new() });
+    }
+    if let Some((from, to)) = suggested(parse) {
+        let question = format!("do you mean `{to}` where you wrote `{from}`?");
+        return Some(Clarification { question, choices: vec![parse.read().text().to_owned()] });
     }
     let choices =
         [parse.program, parse.rival?].map(|program| domain.display(&parse.terms, program).to_string());

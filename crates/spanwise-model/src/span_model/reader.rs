@@ -18,7 +18,9 @@ const MAX_NEAR: usize = 4;
 /// A near word is taken for the one that was meant only up to this cost; see `typo_cost`.
 const MAX_COST: f32 = 2.0;
 /// How much less a near word costs when it is e times as frequent.
-const PER_FREQUENCY: f32 = 0.1;
+const PER_FREQUENCY: f32 = 0.25;
+/// A word of the language is doubted only if a near word costs at most this: about one typing error.
+const MAX_DOUBT: f32 = 1.2;
 /// How often a word of a name counts.
 const NAME_COUNT: u32 = 3;
 
@@ -59,6 +61,8 @@ pub struct Read {
     pub utterance: Utterance,
     /// The words that were corrected.
     pub corrections: Vec<Correction>,
+    /// Words of the language that the domain does not know, with a near word that it knows. They may be what was meant.
+    pub doubtful: Vec<Correction>,
     /// Names and phrases, exact and inexact.
     pub(super) found: Vec<Approximate>,
     /// Parts of names that too many names have.
@@ -76,7 +80,13 @@ impl Read {
             cost: 0.0,
         };
         let found = domain.lexicon().matches(utterance).iter().map(exact).collect();
-        Self { utterance: utterance.clone(), corrections: Vec::new(), found, crowded: Vec::new() }
+        Self {
+            utterance: utterance.clone(),
+            corrections: Vec::new(),
+            doubtful: Vec::new(),
+            found,
+            crowded: Vec::new(),
+        }
     }
 
     /// The exact matches.
@@ -92,10 +102,21 @@ impl Read {
         self.found.iter().find(|found| found.span == span && found.constant == constant)
     }
 
+    /// Whether a parse aligns a word to a constant that the lexicon has there.
+    fn is_matched(&self, parse: &Parse, word: Span) -> bool {
+        let nodes = parse.tree.iter().flat_map(|tree| &tree.nodes);
+        nodes.filter(|node| node.span.contains(word)).any(|node| match node.category {
+            Category::Constant(constant) => self.of(node.span, constant).is_some(),
+            _ => false,
+        })
+    }
+
     /// Adds to a parse how its words were read: corrections, names that were matched inexactly, and names that are not
     /// clear.
     pub(super) fn note(&self, domain: &Domain, parse: &mut Parse) {
         parse.corrections.clone_from(&self.corrections);
+        parse.doubtful =
+            self.doubtful.iter().filter(|it| !self.is_matched(parse, it.span)).cloned().collect();
         let mut covered = vec![false; parse.utterance.len()];
         for node in parse.tree.iter().flat_map(|tree| &tree.nodes) {
             let Category::Constant(constant) = node.category else { continue };
@@ -135,15 +156,23 @@ impl Reader {
 
     /// Reads an utterance. Cost: tens of microseconds, and as much again for every word that is not known.
     pub(super) fn read(&self, tokenizer: &Tokenizer, utterance: &Utterance) -> Read {
-        let near: Vec<Vec<Near<'_>>> =
-            utterance.tokens().iter().map(|token| self.near(tokenizer, &token.lower)).collect();
+        let mut doubtful = Vec::new();
+        let mut near: Vec<Vec<Near<'_>>> = Vec::with_capacity(utterance.len());
+        for (at, token) in utterance.tokens().iter().enumerate() {
+            let found = self.near(&token.lower);
+            if found.is_empty() || !self.is_word(tokenizer, &token.lower) {
+                near.push(found);
+                continue;
+            }
+            near.push(Vec::new());
+            let best = found.first().filter(|best| best.cost <= MAX_DOUBT && best.edits == 1);
+            doubtful.extend(best.map(|best| correction(at, best)));
+        }
         let corrections: Vec<Correction> = near
             .iter()
             .enumerate()
             .filter_map(|(at, near)| {
-                let best = near.first().filter(|best| best.cost <= MAX_COST)?;
-                let (span, kind) = (Span::new(at as u32, at as u32 + 1), CorrectionKind::Spelling);
-                Some(Correction { span, to: best.word.to_owned(), kind, cost: best.cost })
+                near.first().filter(|best| best.cost <= MAX_COST).map(|best| correction(at, best))
             })
             .collect();
         let words: Vec<Vec<Alternative<'_>>> = utterance
@@ -168,20 +197,21 @@ impl Reader {
         Read {
             utterance: read,
             corrections,
+            doubtful,
             found: matches.found,
             crowded: matches.crowded.iter().map(crowd).collect(),
         }
     }
 
-    /// The words that may have been meant by one that is not known, the most likely first. None for a word that is known,
-    /// to the domain, to training or to the language: it is what was meant.
-    fn near(&self, tokenizer: &Tokenizer, word: &str) -> Vec<Near<'_>> {
+    /// Whether a word is one of the language. Then it is probably what was meant, even if the domain does not know it.
+    fn is_word(&self, tokenizer: &Tokenizer, word: &str) -> bool {
+        tokenizer.is_word(word) || self.domain.language().is_some_and(|language| (language.is_word)(word))
+    }
+
+    /// The words that may have been meant by one that neither the domain nor training knows, the most likely first.
+    fn near(&self, word: &str) -> Vec<Near<'_>> {
         let is_plain = word.chars().count() >= 3 && word.chars().all(char::is_alphabetic);
         if !is_plain || self.speller.count(word).is_some() || self.domain.is_no_meaning(word) {
-            return Vec::new();
-        }
-        let is_known_word = self.domain.language().is_some_and(|language| (language.is_word)(word));
-        if is_known_word || tokenizer.is_word(word) {
             return Vec::new();
         }
         let mut near = self.speller.near(word, MAX_NEAR);
@@ -189,4 +219,9 @@ impl Reader {
         near.sort_by(|a, b| likelihood(a).total_cmp(&likelihood(b)));
         near
     }
+}
+
+fn correction(at: usize, near: &Near<'_>) -> Correction {
+    let (span, kind) = (Span::new(at as u32, at as u32 + 1), CorrectionKind::Spelling);
+    Correction { span, to: near.word.to_owned(), kind, cost: near.cost }
 }
