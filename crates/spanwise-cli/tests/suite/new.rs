@@ -42,6 +42,10 @@ fn its_executor_answers_and_travels_with_the_model() {
     sandbox.write("home/domain.toml", domain.replace("# timeout", "timeout"));
     let dim = sandbox.run(["exec", "home/domain.toml", "dim(lamp(place('hall')), percent(12.5))"]).exits(0);
     assert_eq!(dim.stdout.trim(), r#"["hall lamp: dim 12.5"]"#);
+    sandbox
+        .run(["exec", "home/domain.toml", "dim(lamp(), percent(12.50))"])
+        .exits(1)
+        .says(["`percent(12.50)` is not the canonical value of a literal of the class `percent`"]);
     let program = "both(off(lamp(place('kitchen'))), on(fan()))";
     let expected = r#"["kitchen lamp: off","kitchen lamp: off","hall fan: on","bedroom fan: on"]"#;
     let outcome = sandbox.run(["exec", "home/domain.toml", program]).exits(0);
