@@ -20,15 +20,20 @@ HOUSE = [
     ("blind", "guest room", True), ("blind", "dining room", True),
 ]
 
+SHARES = {"half": "50", "quarter": "25"}
+WHEN = {"at": "at", "after": "in"}
+
 
 def read(text):
     """A program as nested lists: `on(light())` is ["on", ["light"]]; names in quotes and numbers stay texts."""
-    tokens = re.findall(r"'[^']*'|\w+|[(),]", text)
+    tokens = re.findall(r"'[^']*'|[\w.-]+|[(),]", text)
 
     def term(at):
         token = tokens[at]
-        if token.startswith("'") or token.isdigit():
+        if re.match(r"'|-?\d", token):
             return token.strip("'"), at + 1
+        if tokens[at + 1 : at + 2] != ["("]:
+            return [token], at + 1
         node, at = [token], at + 2  # past the name and its parenthesis
         while tokens[at] != ")":
             at += tokens[at] == ","
@@ -44,8 +49,10 @@ def evaluate(node):
         return node
     head, *arguments = node
     values = [evaluate(argument) for argument in arguments]
-    if head in ("place", "percent", "degrees"):
+    if head in ("place", "percent", "degrees", "time", "duration", "date"):
         return values[0]
+    if head in SHARES:
+        return SHARES[head]
     if head in ("light", "heater", "fan", "blind"):
         return [device for device in HOUSE if device[0] == head and (not values or device[1] == values[0])]
     if head == "running":
@@ -58,6 +65,8 @@ def evaluate(node):
         return [place for _, place, _ in values[0]]
     if head == "then":
         return values[0] + values[1]
+    if head in WHEN:
+        return [f"{change} {WHEN[head]} {values[1]}" for change in values[0]]
     to = " ".join([head, *values[1:]])
     return [f"{place} {kind}: {to}" for kind, place, _ in values[0]]
 

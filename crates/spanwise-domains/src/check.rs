@@ -176,7 +176,7 @@ impl<'a> Checker<'a> {
             Ok(analysis) => {
                 self.report.typed += 1;
                 self.report.ambiguous += usize::from(analysis.is_ambiguous);
-                self.cover(&example.utterance, &analysis.nodes);
+                self.cover(&example.spoken(), &analysis.nodes);
             }
             Err(problem) => {
                 if let Problem::UnknownConstant { name, .. } = &problem {
@@ -232,9 +232,10 @@ impl<'a> Checker<'a> {
         self.report
     }
 
-    /// Counts which constants of a well-typed program have a lexicon match in the utterance.
-    fn cover(&mut self, utterance: &str, nodes: &[Node]) {
-        let matches = self.domain.lexicon().matches(&Utterance::new(utterance));
+    /// Counts which constants of a well-typed program have a lexicon match in the utterance, and which literals are in it.
+    fn cover(&mut self, utterance: &Utterance, nodes: &[Node]) {
+        let matches = self.domain.lexicon().matches(utterance);
+        let literals = self.domain.literals(utterance);
         for node in nodes {
             match node {
                 Node::Constant { constant, .. } => {
@@ -242,7 +243,16 @@ impl<'a> Checker<'a> {
                     coverage.uses += 1;
                     coverage.matched += usize::from(matches.iter().any(|found| found.constant == *constant));
                 }
-                Node::Unlisted { class, .. } => self.unlisted[class.index()].uses += 1,
+                Node::Unlisted { class, term } => {
+                    let holder = self.domain.classes()[*class].holder;
+                    let written = self.terms.display(*term).to_string();
+                    let is_said = |(_, constant, value): &(_, ConstantId, String)| {
+                        Some(*constant) == holder && *value == written
+                    };
+                    let coverage = &mut self.unlisted[class.index()];
+                    coverage.uses += 1;
+                    coverage.matched += usize::from(literals.iter().any(is_said));
+                }
                 Node::Gather { .. } => {}
             }
         }

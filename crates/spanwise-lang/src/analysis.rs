@@ -161,6 +161,11 @@ impl Problem {
                 let entity = shorten(&terms.display(*at).to_string());
                 format!("`{entity}` is not in the table of `{}`", domain.classes()[*class].name)
             }
+            Self::WrongShape { at, .. } if domain.literal_like(terms, *at).is_some() => {
+                let class = domain.literal_like(terms, *at).unwrap_or_default();
+                let value = shorten(&terms.display(*at).to_string());
+                format!("`{value}` is not the canonical value of a literal of the class `{class}`")
+            }
             Self::WrongShape { name, n_args, expected, .. } => {
                 format!("`{name}` with {n_args} arguments, expected {}", expected.join(" or "))
             }

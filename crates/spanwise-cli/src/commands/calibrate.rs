@@ -56,6 +56,10 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     let parser = parser(&args.model, policy)?;
     say_refusal(&parser);
     let dev = super::eval::read(&args.dev, usize::MAX)?;
+    // Examples without a program teach the effects of unread words only: there is no right program to compare with.
+    let (unanswerable, dev): (Vec<Example>, Vec<Example>) =
+        dev.into_iter().partition(|example| example.unanswerable);
+    let unanswerable: Vec<Utterance> = unanswerable.iter().map(Example::spoken).collect();
     let train = utterances(&args.train)?;
     if train.is_empty() && parser.model().confidence.novelty.is_none() {
         say("note: without --train, utterances of other domains are not recognized");
@@ -65,7 +69,7 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     let mut model = parser.into_model();
     model.confidence = confidence;
     let dev_texts: Vec<Utterance> = dev.iter().map(Example::spoken).collect();
-    learn_effects(&mut model, &train, &dev_texts, &right, &[]);
+    learn_effects(&mut model, &train, &dev_texts, &right, &unanswerable);
     match &lock {
         Some(lock) => model.save_locked(lock)?,
         None => model.save(out)?,

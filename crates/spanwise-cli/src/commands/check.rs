@@ -9,7 +9,9 @@ use serde_json::{Value, json};
 use spanwise_domains::check::{BAD_LINE, Checker, Coverage, Report, over_two_phrases};
 use spanwise_domains::data::{self, Example};
 use spanwise_domains::load::Spec;
-use spanwise_lang::Domain;
+use spanwise_lang::domain::ClassId;
+use spanwise_lang::{Domain, Kind};
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -83,9 +85,10 @@ fn add_file(checker: &mut Checker<'_>, path: &Path, mut keep: impl FnMut(Example
         match example {
             Ok(example) => {
                 checker.add(&file, line, &example);
-                // The charts need the words and the program only; scenes are large.
+                // The charts need the words, their date and the program only; scenes are large.
                 if example.program.is_some() {
-                    keep(Example { program: example.program, ..Example::new(example.utterance) });
+                    let Example { utterance, program, now, .. } = example;
+                    keep(Example { program, now, ..Example::new(utterance) });
                 }
             }
             Err(error) => match error.in_line() {
@@ -97,16 +100,30 @@ fn add_file(checker: &mut Checker<'_>, path: &Path, mut keep: impl FnMut(Example
     Ok(())
 }
 
+fn entity_class(kind: Kind) -> Option<ClassId> {
+    match kind {
+        Kind::Entity(class) => Some(class),
+        Kind::Predicate => None,
+    }
+}
+
 fn as_text(args: &Args, domain: &Domain, report: &Report, findings: &[derivability::Findings]) -> String {
     let states = domain.states();
     let n_predicates = domain.predicate_names().count();
+    // A class of literals has a constant that stands for all of its values, and no term.
+    let classes = domain.constants().iter().filter(|constant| constant.term.is_some());
+    let classes: Vec<ClassId> = classes.filter_map(|constant| entity_class(constant.kind)).collect();
+    let n_listed = classes.iter().copied().collect::<BTreeSet<ClassId>>().len();
+    let literals = match domain.classes().len() - n_listed {
+        0 => String::new(),
+        n => format!(", {n} classes of literals"),
+    };
     let mut out = format!(
-        "domain {}{}: {} types, {n_predicates} predicates, {} entities in {} classes, {} phrases, {} meaning states ({} with open composition)\n",
+        "domain {}{}: {} types, {n_predicates} predicates, {} entities in {n_listed} classes{literals}, {} phrases, {} meaning states ({} with open composition)\n",
         domain.name(),
         domain.type_system().map_or(String::new(), |system| format!("@{system}")),
         domain.types().len(),
-        domain.constants().len() - n_predicates,
-        domain.classes().len(),
+        classes.len(),
         domain.lexicon().len(),
         states.n_plain(),
         states.len(),
@@ -181,7 +198,7 @@ fn usage(report: &Report) -> String {
     let mut out = String::new();
     if table.n_rows() > 2 {
         out += &format!(
-            "\nuses of constants, and how often the lexicon finds one of their phrases in the words:\n{}",
+            "\nuses of constants, and how often one of their phrases or their value is in the words:\n{}",
             table.render()
         );
     }

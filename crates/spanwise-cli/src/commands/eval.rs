@@ -94,9 +94,10 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
         let lines: Vec<&str> = scored.iter().filter_map(|(_, line)| line.as_deref()).collect();
         write_atomic(path, |file| lines.iter().try_for_each(|line| writeln!(file, "{line}")))?;
     }
-    let scored: Vec<ScoredExample> = scored.into_iter().map(|(one, _)| one).collect();
+    let (unanswerable, scored) = apart(&examples, scored.into_iter().map(|(one, _)| one));
     let report = Report::new(&scored);
-    let withheld = parser.model().confidence.threshold.map(|threshold| Withheld::new(&scored, threshold));
+    let threshold = parser.model().confidence.threshold;
+    let withheld = threshold.map(|threshold| Withheld::new(&scored, threshold, &unanswerable));
     let selective = args.abstain_below.map(|threshold| SelectiveAccuracy::new(&scored, threshold));
     let out_of_domain =
         args.out_of_domain.as_ref().map(|path| OutOfDomain::read(path, &parser)).transpose()?;
@@ -148,23 +149,45 @@ pub(super) fn read(paths: &[PathBuf], limit: usize) -> Result<Vec<Example>> {
     Ok(examples)
 }
 
+/// Examples that are known to have no program, and all others: there is nothing to compare the first with.
+fn apart(
+    examples: &[Example],
+    scored: impl Iterator<Item = ScoredExample>,
+) -> (Vec<ScoredExample>, Vec<ScoredExample>) {
+    let (mut unanswerable, mut others) = (Vec::new(), Vec::new());
+    for (example, one) in examples.iter().zip(scored) {
+        let side = if example.unanswerable { &mut unanswerable } else { &mut others };
+        side.push(one);
+    }
+    (unanswerable, others)
+}
+
 /// What the threshold of the model withholds.
 struct Withheld {
     threshold: f64,
     n: usize,
     of: usize,
+    /// Examples that have no program, and how many of them are not answered.
+    unanswerable: [usize; 2],
     /// What is left.
     rest: SelectiveAccuracy,
 }
 
 impl Withheld {
-    fn new(scored: &[ScoredExample], threshold: f64) -> Self {
+    fn new(scored: &[ScoredExample], threshold: f64, unanswerable: &[ScoredExample]) -> Self {
         let n = scored.iter().filter(|one| is_withheld(one, threshold)).count();
-        Self { threshold, n, of: scored.len(), rest: SelectiveAccuracy::new(scored, threshold) }
+        let silent = unanswerable.iter().filter(|one| !one.found || is_withheld(one, threshold)).count();
+        let rest = SelectiveAccuracy::new(scored, threshold);
+        Self { threshold, n, of: scored.len(), unanswerable: [unanswerable.len(), silent], rest }
     }
 
     fn share(&self) -> Option<f64> {
         (self.of > 0).then(|| 100.0 * self.n as f64 / self.of as f64)
+    }
+
+    fn share_unanswerable(&self) -> Option<f64> {
+        let [n, silent] = self.unanswerable;
+        (n > 0).then(|| 100.0 * silent as f64 / n as f64)
     }
 
     fn to_json(&self) -> Value {
@@ -172,6 +195,8 @@ impl Withheld {
             "threshold": self.threshold,
             "n": self.n,
             "share": self.share(),
+            "unanswerable": self.unanswerable[0],
+            "unanswerable_withheld": self.share_unanswerable(),
             "answered": self.rest.answered,
             "accuracy_answered": self.rest.accuracy_answered,
         })
@@ -212,6 +237,10 @@ fn as_text(report: &Report, selective: Option<SelectiveAccuracy>, withheld: Opti
         table.row([name, percent(withheld.share()), n.clone()]);
         let rest = percent(withheld.rest.accuracy_answered);
         table.row(["right of the rest".to_owned(), rest, "answered".to_owned()]);
+        if let Some(share) = withheld.share_unanswerable() {
+            let of = withheld.unanswerable[0].to_string();
+            table.row(["unanswerable, withheld".to_owned(), percent(Some(share)), of]);
+        }
     }
     let ece = report.ece.map_or_else(|| "-".to_owned(), |ece| format!("{ece:.3}"));
     table.row(["calibration error".to_owned(), ece, n]);

@@ -275,6 +275,33 @@ fn calibrate_gives_an_old_model_what_training_gives_a_new_one() {
 }
 
 #[test]
+fn examples_without_a_program_are_evaluated_apart_and_calibrate_learns_from_them() {
+    let sandbox = Sandbox::with_toy();
+    let before = sandbox.run(["eval", lamps(), "dev.jsonl", "--json"]).exits(0).json();
+    let none = "{\"utterance\": \"turn on the purple hall lamp\", \"program\": null}\n";
+    sandbox.write("more.jsonl", format!("{}\n{none}", sandbox.read("dev.jsonl").trim_end()));
+    let after = sandbox.run(["eval", lamps(), "more.jsonl", "--json"]).exits(0).json();
+    for key in ["n", "exact_match", "no_parse", "coverage", "risk_at_80"] {
+        assert_eq!(before[key], after[key], "{key}");
+    }
+    assert_eq!(after["withheld"]["unanswerable"], 1);
+    assert_eq!(before["withheld"]["unanswerable"], 0);
+    assert_eq!(before["withheld"]["n"], after["withheld"]["n"]);
+    sandbox.run(["eval", lamps(), "more.jsonl"]).exits(0).prints(["unanswerable, withheld"]);
+
+    sandbox.write("nulls.jsonl", format!("{}\n{}", sandbox.read("dev.jsonl").trim_end(), none.repeat(40)));
+    for (data, out) in [("dev.jsonl", "plain"), ("nulls.jsonl", "taught")] {
+        let call = ["calibrate", lamps(), data, "--train", "train.jsonl", "--out", out];
+        sandbox.run(call).exits(0);
+    }
+    let ask = |model: &str| {
+        let call = ["parse", model, "--json", "--always-answer", "turn on the purple hall lamp"];
+        sandbox.run(call).exits(0).json()["probability"].as_f64().unwrap()
+    };
+    assert!(ask("taught") < ask("plain"), "{} {}", ask("taught"), ask("plain"));
+}
+
+#[test]
 fn calibrate_refuses_what_it_cannot_use() {
     let sandbox = Sandbox::with_toy();
     old_model(&sandbox);

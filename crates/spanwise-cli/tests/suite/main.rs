@@ -36,3 +36,4 @@ mod streams;
 mod train;
 mod tutorial;
 mod update;
+mod words_doc;

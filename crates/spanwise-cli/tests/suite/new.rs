@@ -21,6 +21,12 @@ fn a_new_domain_can_be_checked_trained_and_asked() {
         .run(["parse", "model", "turn off the fan in the lounge"])
         .exits(0)
         .prints(["off(fan(place('living room')))"]);
+    // Nor is the number.
+    assert!(!sandbox.read("my-domain/examples.jsonl").contains("sixty"));
+    sandbox
+        .run(["parse", "model", "dim the bedroom lamp to sixty percent"])
+        .exits(0)
+        .prints(["dim(lamp(place('bedroom')), percent(60))"]);
 }
 
 #[test]
@@ -34,6 +40,12 @@ fn its_executor_answers_and_travels_with_the_model() {
     let domain = commented.replace("# [executor]", "[executor]").replace("# command", "command");
     assert_ne!(domain, commented);
     sandbox.write("home/domain.toml", domain.replace("# timeout", "timeout"));
+    let dim = sandbox.run(["exec", "home/domain.toml", "dim(lamp(place('hall')), percent(12.5))"]).exits(0);
+    assert_eq!(dim.stdout.trim(), r#"["hall lamp: dim 12.5"]"#);
+    sandbox
+        .run(["exec", "home/domain.toml", "dim(lamp(), percent(12.50))"])
+        .exits(1)
+        .says(["`percent(12.50)` is not the canonical value of a literal of the class `percent`"]);
     let program = "both(off(lamp(place('kitchen'))), on(fan()))";
     let expected = r#"["kitchen lamp: off","kitchen lamp: off","hall fan: on","bedroom fan: on"]"#;
     let outcome = sandbox.run(["exec", "home/domain.toml", program]).exits(0);

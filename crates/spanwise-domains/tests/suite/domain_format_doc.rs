@@ -9,19 +9,23 @@
 //! * any other `text`: lines of `something : outcome`, about the last domain that was loaded ([`outcome`]).
 //! * `tsv NAME`, `json NAME.json`: a table of that name, read by the real reader of tables.
 //! * `json lines`: a request to a command and replies from it.
+//! * `json example`: an example with its date.
 //!
-//! Beside these, every key that the loader knows must be on the page, and the table of limits must be true.
+//! Beside these, every key that the loader knows must be on the page, and the tables of limits, of the kinds of literals
+//! and of measures must be true.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use serde_json::Value;
 use spanwise_core::Utterance;
+use spanwise_domains::data::Example;
 use spanwise_domains::exec::external::{CommandConfig, CommandExecutor, MAX_MESSAGE_BYTES, MAX_TIMEOUT};
 use spanwise_domains::exec::files::MAX_FILE_BYTES;
 use spanwise_domains::exec::{BUILTINS, Denotation, ExecError, Executor};
 use spanwise_domains::load::load;
 use spanwise_domains::text::MAX_BYTES;
 use spanwise_lang::domain::{Domain, ExecutorChoice, NoTables, Table, TableSource};
+use spanwise_lang::matching::{Alternative, Approximate, CAP, Matcher, Speller, max_edits};
 use spanwise_lang::states::MAX_STATES;
 use spanwise_lang::types::MAX_TYPES;
 use spanwise_lang::{Annotation, Meaning, Preference, Problem, Shape, Style, TermId, Terms};
@@ -207,13 +211,55 @@ fn examples_load_and_give_what_the_page_says() {
     }
 }
 
-/// What comes out of one line: of words in quotes the constants that their phrases name, of `apply(..)`,
+/// The constants that phrases in the words name, and the literals in them, in the order of the words. `now` is a date or
+/// empty.
+fn exact_names(domain: &Domain, words: &str, now: &str) -> Vec<String> {
+    let utterance = Utterance::new(words).said_at(now.parse().ok());
+    assert_eq!(utterance.now().is_some(), !now.is_empty(), "{now}");
+    let constants = domain.lexicon().matches(&utterance);
+    let constants = constants.iter().map(|m| (m.span, domain.constants()[m.constant].name.clone()));
+    let literals = domain.literals(&utterance).into_iter().map(|(span, _, value)| (span, value));
+    let mut found: Vec<_> = constants.chain(literals).collect();
+    found.sort_by_key(|(span, _)| *span);
+    found.into_iter().map(|(_, name)| name).collect()
+}
+
+/// The constants that the words name exactly or nearly, each with the kind of match. As in a model without training data.
+fn near_names(domain: &Domain, words: &str) -> Vec<String> {
+    let utterance = Utterance::new(words);
+    let matcher = Matcher::new(domain.lexicon(), |word| !domain.is_no_meaning(word));
+    let speller = Speller::new(matcher.name_words());
+    let word = |token: &spanwise_core::Token| {
+        let is_known = speller.count(&token.lower).is_some() || domain.is_no_meaning(&token.lower);
+        let near = if is_known { Vec::new() } else { speller.near(&token.lower, 4) };
+        near.into_iter().map(|near| (near.word.to_owned(), Alternative::from(near))).collect::<Vec<_>>()
+    };
+    let near: Vec<_> = utterance.tokens().iter().map(word).collect();
+    let words: Vec<Vec<Alternative<'_>>> = utterance
+        .tokens()
+        .iter()
+        .zip(&near)
+        .map(|(token, near)| {
+            let typed = std::iter::once(Alternative::typed(&token.lower));
+            typed.chain(near.iter().map(|(word, it)| Alternative { word, ..*it })).collect()
+        })
+        .collect();
+    let shown = |found: &Approximate| {
+        let name = &domain.constants()[found.constant].name;
+        format!("{name} {}", format!("{:?}", found.kind).to_lowercase())
+    };
+    matcher.matches(domain.lexicon(), &words).found.iter().map(shown).collect()
+}
+
+/// What comes out of one line: of words in quotes the constants that their phrases name and the literals in them, of `apply(..)`,
 /// `compose(..)` and `gather(..)` the term or the meaning state in words, of a program its type or the reason
 /// why it has none. Several where the constants in it have several frames.
 fn outcome(domain: &Domain, what: &str) -> Vec<String> {
-    if let Some(words) = what.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
-        let found = domain.lexicon().matches(&Utterance::new(words));
-        let names: Vec<_> = found.iter().map(|m| domain.constants()[m.constant].name.as_str()).collect();
+    if let Some((words, how)) = what.strip_prefix('"').and_then(|rest| rest.rsplit_once('"')) {
+        let names = match how.trim() {
+            "nearly" => near_names(domain, words),
+            when => exact_names(domain, words, when.strip_prefix("on ").unwrap_or_default()),
+        };
         return vec![if names.is_empty() { "nothing".to_owned() } else { names.join("; ") }];
     }
     let mut terms = domain.new_terms();
@@ -302,7 +348,16 @@ const MINIMAL: &str = "name = 'd'\ntypes = ['A']\nroot.types = ['A']\n";
 fn every_key_of_the_format_is_on_the_page() {
     // A key that is like no other makes the loader list those that it knows.
     let unknown = "\nzzzzzzzzzz = 1\n";
-    let tables = ["surface", "constants.c", "[entities]", "[accumulators]", "executor", "type_systems.t"];
+    let tables = [
+        "surface",
+        "constants.c",
+        "[entities]",
+        "[literals]",
+        "[literals.units]",
+        "[accumulators]",
+        "executor",
+        "type_systems.t",
+    ];
     let tables: String = tables.map(|table| format!("[{table}]{unknown}")).concat();
     let source = format!("name = 'd'{unknown}[root]{unknown}{tables}");
     let errors = Domain::load(&source, FILE, None, &NoTables).unwrap_err();
@@ -317,6 +372,7 @@ fn every_key_of_the_format_is_on_the_page() {
             "a domain file" => None,
             "a constant" => Some("constants"),
             "a type system" => Some("type_systems"),
+            "a unit" => Some("literals"),
             bracketed => Some(bracketed.trim_matches(['[', ']'])),
         };
         for key in keys.split(", ") {
@@ -331,7 +387,7 @@ fn every_key_of_the_format_is_on_the_page() {
         }
         n_places += 1;
     }
-    assert_eq!(n_places, 8, "{errors}");
+    assert_eq!(n_places, 10, "{errors}");
     for name in BUILTINS {
         assert!(section_of("executor").contains(&format!("`{name}`")), "the page lacks the executor {name}");
     }
@@ -365,12 +421,24 @@ const LIMITS: &[(&str, Allowed)] = &[
             vec![(); n].chunks(4096).map(|chunk| format!("'{}'", same(chunk.len()))).collect();
         !complains(&format!("constants.f = [{}]", texts.join(", ")), "frames")
     }),
-    ("entity classes", |n| {
+    ("entity classes, with those of literals", |n| {
         let class = |at| {
             format!("[[entities]]\nclass = 'c{at}'\ntype = 'A'\nform = 'c{at}({{name}})'\nopen = true\n")
         };
         loads(&(0..n).map(class).collect::<String>())
     }),
+    ("`max_words`", |n| loads(&literal(&format!("kind = 'text'\nmax_words = {n}"), "value"))),
+    ("`max_words` when absent", |n| {
+        let longest = values("kind = 'text'", &vec!["word"; n].join(" "));
+        longest.iter().any(|text| text.split(' ').count() == n)
+    }),
+    ("typing errors in a word of 3 to 5 letters", |n| {
+        assert_eq!(max_edits(2), 0);
+        assert_eq!(max_edits(3), max_edits(5));
+        n <= usize::from(max_edits(5))
+    }),
+    ("typing errors in a longer word", |n| n <= usize::from(max_edits(6))),
+    ("inexact matches of the same words", |n| n <= CAP),
     ("accumulators", |n| {
         let one =
             |at| format!("[[accumulators]]\nhead = 'h{at}'\nelements = 'A'\nover = 'A'\nresult = 'A'\n");
@@ -419,6 +487,75 @@ const LIMITS: &[(&str, Allowed)] = &[
         !matches!(refused, ExecError::Limit { .. })
     }),
 ];
+
+/// A class of literals.
+fn literal(keys: &str, field: &str) -> String {
+    format!("[[literals]]\nclass = 'c'\ntype = 'A'\nform = \"c('{{{field}}}')\"\n{keys}\n")
+}
+
+/// The values of a class of literals in some words.
+fn values(keys: &str, words: &str) -> Vec<String> {
+    let source = format!("{MINIMAL}{}", literal(keys, "value"));
+    let domain = Domain::load(&source, FILE, None, &NoTables).unwrap();
+    let found = domain.literals(&Utterance::new(words));
+    let text =
+        |value: &str| value.strip_prefix("c('").and_then(|rest| rest.strip_suffix("')")).map(str::to_owned);
+    found.iter().map(|(_, _, value)| text(value).unwrap()).collect()
+}
+
+/// What is in backticks in a cell of a table.
+fn quoted(cell: &str) -> Vec<&str> {
+    cell.split('`').skip(1).step_by(2).collect()
+}
+
+/// The names that a key may have, from the message about one that is not among them.
+fn choices(keys: &str) -> Vec<String> {
+    let errors =
+        Domain::load(&format!("{MINIMAL}{}", literal(keys, "value")), FILE, None, &NoTables).unwrap_err();
+    let (_, names) = errors.problems[0].message.split_once("expected one of ").unwrap();
+    names.split(", ").map(str::to_owned).collect()
+}
+
+#[test]
+fn the_tables_of_kinds_and_measures_say_what_is_read() {
+    let section = section_of("literals");
+    let tables = [
+        ("| kind |", "kind = 'KIND'", choices("kind = 'zzz'")),
+        ("| measure |", "kind = 'quantity'\nmeasure = 'KIND'", choices("kind = 'quantity'\nmeasure = 'zzz'")),
+    ];
+    for (head, keys, names) in tables {
+        let rows = section.lines().skip_while(|line| !line.starts_with(head)).skip(2);
+        let rows: Vec<Vec<&str>> = rows
+            .take_while(|line| line.starts_with('|'))
+            .map(|line| line.trim_matches('|').split(" | ").map(str::trim).collect())
+            .collect();
+        let listed: Vec<&str> = rows.iter().map(|row| quoted(row[0])[0]).collect();
+        assert_eq!(listed, names);
+        for row in &rows {
+            let keys = keys.replace("KIND", quoted(row[0])[0]);
+            let (words, expected) = (quoted(row[1]), quoted(row[2]));
+            assert!(!words.is_empty() && words.len() == expected.len(), "{row:?}");
+            for (words, expected) in words.iter().zip(expected) {
+                assert_eq!(values(&keys, words), [expected], "{keys}: {words}");
+            }
+            let mut known = vec!["value"];
+            known.extend(row.get(3).iter().flat_map(|cell| quoted(cell)));
+            if head == "| kind |" {
+                for field in ["value", "number", "unit", "begin", "end"] {
+                    assert_eq!(loads(&literal(&keys, field)), known.contains(&field), "{keys}: {field}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn an_example_on_the_page_has_a_date() {
+    let blocks = blocks();
+    let example = blocks.iter().find(|block| block.info == "json example").unwrap();
+    let example = Example::from_json(serde_json::from_str(&example.text).unwrap()).unwrap();
+    assert!(example.now.is_some() && example.program.is_some());
+}
 
 /// A signature that expands to `n` plain ones. All but one are the same, which is another problem.
 fn same(n: usize) -> String {

@@ -114,6 +114,12 @@ impl Class {
             && (!self.reads_fields || self.is_canonical(terms, &args))
     }
 
+    /// Whether `term` has the form of the class, but a value that its recognizer would not give.
+    pub(super) fn is_like(&self, terms: &Terms, term: TermId) -> bool {
+        let mut args = vec![None; self.form.holes().len()];
+        self.reads_fields && self.form.take_apart(terms, term, &mut args) && !self.is_canonical(terms, &args)
+    }
+
     /// Whether the arguments of the form are values that the recognizer would give.
     fn is_canonical(&self, terms: &Terms, args: &[Option<TermId>]) -> bool {
         let Some(recognizer) = &self.recognizer else { return true };

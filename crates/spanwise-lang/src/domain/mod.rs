@@ -357,6 +357,11 @@ impl Domain {
         self.classes.iter().flat_map(read).collect()
     }
 
+    /// The class of literals whose form a term has, although its value is not canonical.
+    pub(crate) fn literal_like(&self, terms: &Terms, term: TermId) -> Option<&str> {
+        self.classes.iter().find(|class| class.is_like(terms, term)).map(|class| class.name.as_str())
+    }
+
     /// Whether some class has literals that are relative to the date.
     #[must_use]
     pub fn has_dates(&self) -> bool {

@@ -64,7 +64,7 @@ pub(super) fn compile(
     let wrap = compiler.wrap(&file);
     let root_types: Vec<TypeId> = system.root.iter().filter_map(|name| compiler.ty(name)).collect();
     let no_meaning = compiler.no_meaning(&file.no_meaning);
-    let contrasts = compiler.contrasts(&file.contrasts);
+    let contrasts = compiler.contrasts(&file);
     // AFTER THIS POINT: only the states are missing.
     let states = compiler.states(&accumulators.types, &root_types, system.at.clone());
     if !compiler.problems.is_empty() {
@@ -206,16 +206,16 @@ impl Compiler<'_> {
         }
     }
 
-    /// Pairs of constants that mean opposites.
-    fn contrasts(&mut self, pairs: &[[At<String>; 2]]) -> Vec<[ConstantId; 2]> {
+    /// Pairs of constants that mean opposites. Pairs with a constant that another type system leaves out are left out.
+    fn contrasts(&mut self, file: &DomainFile) -> Vec<[ConstantId; 2]> {
         let mut found = Vec::new();
-        for pair in pairs {
+        for pair in &file.contrasts {
             let ids: Vec<Option<ConstantId>> = pair
                 .iter()
                 .map(|name| {
                     let id = self.predicate_of.get(&name.value).copied();
-                    if id.is_none() {
-                        self.problem(&name.range, format!("there is no constant `{}`", name.value));
+                    if id.is_none() && !file.constants.iter().any(|decl| decl.name.value == name.value) {
+                        self.unknown_constant(name);
                     }
                     id
                 })

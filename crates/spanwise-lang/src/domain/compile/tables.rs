@@ -15,6 +15,11 @@ const LISTED_COLUMNS: usize = 20;
 impl Compiler<'_> {
     /// The rows of a class, from its tables and from the names in the file.
     pub(super) fn entity_table(&mut self, decl: &EntityDecl) -> Option<Table> {
+        if let Some(recognizer) = &decl.recognizer {
+            // Literals have no rows: the columns of their form are the fields of a value.
+            let columns = recognizer.fields().iter().map(|&field| field.to_owned()).collect();
+            return Some(Table { columns, rows: Vec::new() });
+        }
         let mut all = Table::default();
         for text in &decl.tables {
             let table = self.renamed_table(text)?;

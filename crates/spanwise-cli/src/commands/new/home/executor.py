@@ -13,12 +13,12 @@ HOUSE = [("lamp", "kitchen"), ("lamp", "kitchen"), ("lamp", "hall"), ("lamp", "b
 
 
 def read(text):
-    """A program as nested lists: `on(lamp())` is ["on", ["lamp"]]. Names in quotes stay texts."""
-    tokens = re.findall(r"'[^']*'|\w+|[(),]", text)
+    """A program as nested lists: `on(lamp())` is ["on", ["lamp"]]. Names in quotes and numbers stay texts."""
+    tokens = re.findall(r"'[^']*'|[\w.-]+|[(),]", text)
 
     def term(at):
-        if tokens[at].startswith("'"):
-            return tokens[at][1:-1], at + 1
+        if re.match(r"'|-?\d", tokens[at]):
+            return tokens[at].strip("'"), at + 1
         node, at = [tokens[at]], at + 1
         if at < len(tokens) and tokens[at] == "(":
             at += 1
@@ -36,7 +36,7 @@ def read(text):
 def evaluate(node):
     head, *arguments = node
     values = [argument if isinstance(argument, str) else evaluate(argument) for argument in arguments]
-    if head == "place":
+    if head in ("place", "percent"):
         return values[0]
     if head in ("lamp", "fan"):
         return [device for device in HOUSE if device[0] == head and (not values or device[1] == values[0])]
@@ -45,7 +45,8 @@ def evaluate(node):
     if head == "both":
         return values[0] + values[1]
     # What is left are actions on devices.
-    return [f"{place} {kind}: {head}" for kind, place in values[0]]
+    to = " ".join([head, *values[1:]])
+    return [f"{place} {kind}: {to}" for kind, place in values[0]]
 
 
 for line in sys.stdin:
