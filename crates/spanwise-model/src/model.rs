@@ -4,7 +4,7 @@ use crate::confidence::Confidence;
 use crate::directory::{FORMAT_VERSION, ModelError};
 use crate::family::{Family, Parsed, Request};
 use crate::outcome::{Details, Outcome, Parse, Refused};
-use crate::unread::{Judged, unread};
+use crate::unread::{Basis, unread};
 use spanwise_chart::budget::Budget;
 use spanwise_core::Utterance;
 use spanwise_domains::exec::ExecError;
@@ -155,7 +155,7 @@ impl Model {
         parse.spans = spans;
         self.detect_novelty(&mut parse, &word_vectors);
         let read = parse.read();
-        let (unread, evidence) = unread(&self.domain, &self.confidence.words, &parse, &read, Judged::New);
+        let (unread, evidence) = unread(&self.domain, &self.confidence.words, &parse, &read, Basis::All);
         parse.unread = unread;
         parse.alternatives.sort_by(|a, b| b.posterior.total_cmp(&a.posterior));
         let others: Vec<f64> = parse.alternatives.iter().map(|other| other.posterior).collect();

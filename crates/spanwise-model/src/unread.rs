@@ -8,20 +8,20 @@ use spanwise_lang::lexicon::Source;
 use spanwise_lang::{ConstantId, Domain, Kind};
 use spanwise_reading::UnreadKind;
 
-/// How the words of a parse are judged.
+/// What words are compared with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Judged {
-    /// By all that is known.
-    New,
-    /// As if the utterance were not one of those that the words were counted in.
-    LeftOut,
+pub enum Basis {
+    /// All utterances that words were counted in.
+    All,
+    /// The others: as if this utterance had not been one of them.
+    Others,
 }
 
 /// The words of one parse, as they were read.
 struct Words<'a> {
     domain: &'a Domain,
     counts: &'a WordCounts,
-    judged: Judged,
+    basis: Basis,
     read: &'a Utterance,
     /// The constant that each word is aligned to.
     aligned: Vec<Option<(ConstantId, Span)>>,
@@ -37,13 +37,13 @@ pub fn unread(
     counts: &WordCounts,
     parse: &Parse,
     read: &Utterance,
-    judged: Judged,
+    basis: Basis,
 ) -> (Vec<Unread>, Evidence) {
     let mut evidence = Evidence::default();
     let Some(tree) = parse.tree.as_ref().filter(|_| !counts.is_empty()) else {
         return (Vec::new(), evidence);
     };
-    let words = Words { domain, counts, judged, read, aligned: aligned(tree, read.len()) };
+    let words = Words { domain, counts, basis, read, aligned: aligned(tree, read.len()) };
     evidence.corrected = parse.corrections.iter().map(|it| f64::from(it.cost)).sum();
     let mut found: Vec<Unread> = Vec::new();
     let names = words.names();
@@ -93,9 +93,9 @@ impl Words<'_> {
     /// What is known about a word.
     fn familiarity(&self, at: usize) -> Familiarity {
         let word = self.word(at);
-        let left_out = match self.judged {
-            Judged::New => [0, 0],
-            Judged::LeftOut => {
+        let left_out = match self.basis {
+            Basis::All => [0, 0],
+            Basis::Others => {
                 let same = || (0..self.read.len()).filter(|&other| self.word(other) == word);
                 let n_null = same().filter(|&other| self.aligned[other].is_none()).count();
                 [same().count() as u32, n_null as u32]

@@ -100,7 +100,7 @@ fn an_utterance_that_is_refused_takes_nothing_from_its_batch() {
 fn two_hundred_times_the_same_word_are_refused_at_once() {
     let parser = Parser::new(model("geo", &chart()), None);
     let question = Question::new("state ".repeat(200));
-    assert!(parser.estimated_time(&question) > Duration::from_millis(200));
+    assert_eq!(parser.estimated_time(&question), Duration::ZERO);
     let reason = parser.read(&question).reason.unwrap();
     assert!(reason.contains("too long and too ambiguous: 200 words have "), "{reason}");
     let short = Question::new("what state borders the most states");

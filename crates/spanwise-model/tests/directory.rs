@@ -381,7 +381,8 @@ fn confidence_is_the_same_before_and_after_it_was_saved() {
     assert_eq!(a.probability.to_bits(), b.probability.to_bits());
     assert_eq!((a.in_domain, &a.unknown_words), (b.in_domain, &b.unknown_words));
     let expected = a.in_domain * before.model().confidence.calibration.of(a.posterior);
-    assert!((a.probability - expected).abs() < 1e-12 && a.in_domain < 1.0);
+    // Words that were not counted, and are left out, lower it further.
+    assert!(!a.unread.is_empty() && a.probability < expected && a.in_domain < 1.0);
     let total = a.probability + a.alternatives.iter().map(|other| other.probability).sum::<f64>();
     assert!(total <= 1.0 && a.alternatives.iter().all(|other| other.probability <= a.probability));
 }

@@ -175,7 +175,7 @@ fn a_date_may_be_given_and_must_be_one() {
 #[test]
 fn an_out_of_domain_utterance_is_less_probable_and_its_unknown_words_are_named() {
     let sandbox = Sandbox::new();
-    let ask = |text: &str| sandbox.run(["parse", lamps(), "--json", text]).exits(0).json();
+    let ask = |text: &str| sandbox.run(["parse", lamps(), "--json", "--always-answer", text]).exits(0).json();
     let (known, other) = (ask("turn on the hall lamp"), ask("my dog ate hall homework"));
     let number = |reply: &Value, field: &str| reply[field].as_f64().unwrap();
     assert!(number(&known, "in_domain") > 0.9, "{known}");
@@ -261,7 +261,12 @@ fn calibrate_gives_an_old_model_what_training_gives_a_new_one() {
     let confidence = |path: &str| json_lines(&sandbox.read(path).replace('\n', " "))[0]["confidence"].clone();
     let trained = std::fs::read_to_string(Path::new(lamps()).join("model.json")).unwrap();
     let trained: Value = serde_json::from_str(&trained).unwrap();
-    assert_eq!(confidence("new/model.json"), trained["confidence"]);
+    let new = confidence("new/model.json");
+    // The old model corrects no typing errors, so what it learns about words may differ.
+    for part in ["calibration", "novelty", "threshold"] {
+        assert_eq!(new[part], trained["confidence"][part], "{part}");
+    }
+    assert!(new["effects"]["numbers"].as_f64().unwrap() > 0.0 && new["words"].is_object());
     assert_eq!(ask("new")["probability"], ask(lamps())["probability"]);
 
     // Again, in place and without --train: what is known of novelty stays.
@@ -270,7 +275,7 @@ fn calibrate_gives_an_old_model_what_training_gives_a_new_one() {
         .run(["calibrate", "new", "dev.jsonl"])
         .exits(0)
         .prints(["calibration error", "prototypes of words"]);
-    assert_eq!(confidence("new/model.json"), trained["confidence"]);
+    assert_eq!(confidence("new/model.json"), new);
     assert!(sandbox.bytes("new/model.json") == manifest);
 }
 

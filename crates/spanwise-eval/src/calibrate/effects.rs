@@ -1,6 +1,6 @@
 //! Learns what it means that a program leaves words out, and the threshold below which answers are withheld.
 //!
-//! Positive examples are real utterances, judged as if they had not been in the training data: how often does a right answer
+//! Positive examples are real utterances, basis as if they had not been in the training data: how often does a right answer
 //! leave out an unknown word, a number, a name? Negative ones are corrupted utterances, and those that are known to be
 //! unanswerable. The effects are the weights of a logistic regression on top of the calibrated posterior.
 
@@ -10,7 +10,7 @@ use crate::evaluate::BATCH;
 use rayon::prelude::*;
 use spanwise_core::{Random, Utterance};
 use spanwise_model::confidence::{Confidence, Effects, Evidence, WordCounts, log_odds, sigmoid};
-use spanwise_model::unread::{Judged, null_words, unread};
+use spanwise_model::unread::{Basis, null_words, unread};
 use spanwise_model::{Details, Model, Outcome, Parse};
 
 /// The effects before any evidence, and the weight of the penalty on other ones, relative to one example.
@@ -104,13 +104,13 @@ fn points(
     unanswerable: &[Utterance],
 ) -> Vec<Point> {
     let Confidence { calibration, words, .. } = &model.confidence;
-    let point = |parse: &Parse, judged: Judged, right: bool| {
-        let (_, evidence) = unread(&model.domain, words, parse, &parse.read(), judged);
+    let point = |parse: &Parse, basis: Basis, right: bool| {
+        let (_, evidence) = unread(&model.domain, words, parse, &parse.read(), basis);
         let log_odds = log_odds(calibration.of(parse.posterior)).min(MAX_LOG_ODDS);
         Point { log_odds, in_domain: parse.in_domain, counts: evidence.counts(), right }
     };
     let mut points: Vec<Point> =
-        parsed.iter().filter_map(Outcome::parse).map(|parse| point(parse, Judged::LeftOut, true)).collect();
+        parsed.iter().filter_map(Outcome::parse).map(|parse| point(parse, Basis::Others, true)).collect();
     let fillers = Words::new(model, chosen);
     let mut random = Random::new(0, &[11]);
     let (mut texts, mut origins) = (Vec::new(), Vec::new());
@@ -125,13 +125,13 @@ fn points(
     for (outcome, (at, truth)) in parse(model, &texts).iter().zip(origins) {
         let (Some(now), Some(before)) = (outcome.parse(), parsed[at].parse()) else { continue };
         let right = truth == Truth::Same && written(model, now) == written(model, before);
-        points.push(point(now, Judged::LeftOut, right));
+        points.push(point(now, Basis::Others, right));
     }
     for (outcome, &right) in parse(model, dev).iter().zip(right) {
-        points.extend(outcome.parse().map(|parse| point(parse, Judged::New, right)));
+        points.extend(outcome.parse().map(|parse| point(parse, Basis::All, right)));
     }
     for outcome in parse(model, unanswerable) {
-        points.extend(outcome.parse().map(|parse| point(parse, Judged::New, false)));
+        points.extend(outcome.parse().map(|parse| point(parse, Basis::All, false)));
     }
     points
 }

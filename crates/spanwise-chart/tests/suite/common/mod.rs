@@ -86,7 +86,10 @@ pub fn built_in_cases(seed: u64, name: &str, options: Options) -> Vec<Case> {
                     let end = (start + 1 + random.below(2) as u32).min(n_tokens as u32);
                     // Mostly predicates, now and then an entity.
                     let all = if random.below(4) == 0 { domain.constants().len() } else { n_predicates };
-                    Leaf::new(start, end, ConstantId(random.below(all) as u32))
+                    let drawn = ConstantId(random.below(all) as u32);
+                    // What holds the place of an open class is no constant without a value.
+                    let holds = domain.classes().iter().any(|class| class.holder == Some(drawn));
+                    Leaf::new(start, end, if holds { ConstantId(0) } else { drawn })
                 })
                 .collect();
             let n_leaves = leaves.len();
