@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// A word is doubted only in an utterance that is less probable than this with it,
-const NOT_UNDERSTOOD: f64 = 0.3;
+const NOT_UNDERSTOOD: f64 = 0.5;
 /// and at least this probable with another one.
 const UNDERSTOOD: f64 = 0.5;
 /// The factor of the probability of a suggestion: the word that was written is as likely to be meant.

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 const DOMAIN: &str = r#"
 name = "sums"
 types = ["Number", "Day", "Fact"]
-root = { types = ["Fact", "Number", "Day"] }
+root = { types = ["Fact"] }
 lexicon = { over = "over", and = "and", on = "on" }
 [constants]
 over = "Number, Number -> Fact"

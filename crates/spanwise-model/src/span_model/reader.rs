@@ -184,7 +184,17 @@ impl Reader {
                 std::iter::once(typed).chain(near.iter().copied().map(Alternative::from)).collect()
             })
             .collect();
-        let matches = self.matcher.matches(self.domain.lexicon(), &words);
+        let mut matches = self.matcher.matches(self.domain.lexicon(), &words);
+        // Words that are a name or a phrase of their own are not meant as a part of another.
+        let exact: Vec<Span> = matches
+            .found
+            .iter()
+            .filter(|found| found.kind == MatchKind::Exact)
+            .map(|found| found.span)
+            .collect();
+        let is_own = |span: Span| exact.iter().any(|whole| whole.contains(span));
+        matches.found.retain(|found| found.kind != MatchKind::Part || !is_own(found.span));
+        matches.crowded.retain(|crowd| !is_own(crowd.span));
         let crowd =
             |crowd: &spanwise_lang::matching::Crowd| Crowded { span: crowd.span, n_names: crowd.n as usize };
         let read = match corrections.as_slice() {
