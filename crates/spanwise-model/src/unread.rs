@@ -46,9 +46,8 @@ pub fn unread(
     let words = Words { domain, counts, basis, read, aligned: aligned(tree, read.len()) };
     evidence.corrected = parse.corrections.iter().map(|it| f64::from(it.cost)).sum();
     let mut found: Vec<Unread> = Vec::new();
-    let names = words.names();
-    for at in 0..read.len() {
-        let Some(kind) = words.kind(at, names[at]) else { continue };
+    for (at, is_name) in words.names().into_iter().enumerate() {
+        let Some(kind) = words.kind(at, is_name) else { continue };
         let here = at as u32;
         match found.last_mut().filter(|last| last.kind == kind && last.span.end == here) {
             Some(last) => {
