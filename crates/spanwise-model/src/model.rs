@@ -3,7 +3,7 @@
 use crate::confidence::Confidence;
 use crate::directory::{FORMAT_VERSION, ModelError};
 use crate::family::{Family, Parsed, Request};
-use crate::outcome::{Details, Outcome, Parse, Refused};
+use crate::outcome::{Correction, Details, Outcome, Parse, Refused};
 use crate::unread::{Basis, unread};
 use spanwise_chart::budget::Budget;
 use spanwise_core::Utterance;
@@ -137,11 +137,21 @@ impl Model {
             return;
         }
         after.utterance = before.utterance.clone();
+        // Another form of the same word means the same: `whats` is `what`.
+        let stem = |word: &str| self.domain.language().map(|language| (language.stem)(&word.to_lowercase()));
+        let is_form = |it: &Correction| {
+            let typed = stem(before.utterance.slice(it.span));
+            typed.is_some() && typed == stem(&it.to)
+        };
+        after.is_suggestion = !before.doubtful.iter().all(is_form);
+        // The second reading started from the words that the first had corrected.
+        after.corrections.append(&mut before.corrections);
         after.corrections.append(&mut before.doubtful);
         after.corrections.sort_by_key(|it| (it.span.start, it.span.end));
-        after.is_suggestion = true;
-        after.probability *= SUGGESTED;
-        after.alternatives.iter_mut().for_each(|other| other.probability *= SUGGESTED);
+        if after.is_suggestion {
+            after.probability *= SUGGESTED;
+            after.alternatives.iter_mut().for_each(|other| other.probability *= SUGGESTED);
+        }
         *before = after;
     }
 

@@ -339,3 +339,21 @@ fn what_a_server_withholds_is_said_at_its_start_and_changed_by_a_request() {
     assert!(metrics.contains("spanwise_withheld_total{model=\"lamps\",cause=\""), "{metrics}");
     server.end();
 }
+
+#[test]
+fn typing_errors_are_corrected_and_shown_and_numbers_without_a_place_are_named() {
+    let sandbox = Sandbox::new();
+    let ask = |text: &str| sandbox.run(["parse", lamps(), "--json", "--always-answer", text]).exits(0).json();
+    let reply = ask("turn on the hall lapm");
+    assert_eq!(reply["program"], ask("turn on the hall lamp")["program"], "{reply}");
+    let correction = &reply["corrections"][0];
+    assert_eq!((&correction["from"], &correction["to"]), (&json!("lapm"), &json!("lamp")), "{reply}");
+    assert_eq!((&correction["kind"], &correction["span"]), (&json!("spelling"), &json!([4, 5])));
+    assert_eq!(reply["tokens"][4]["read_as"], "lamp");
+    let number = ask("turn on the hall lamp 1978");
+    assert_eq!(number["unread"], json!([{ "span": [5, 6], "words": "1978", "kind": "number" }]));
+    let p = |reply: &Value| reply["probability"].as_f64().unwrap();
+    assert!(p(&number) < p(&ask("turn on the hall lamp")));
+    let clean = ask("turn on the hall lamp");
+    assert_eq!((&clean["corrections"], &clean["unread"]), (&json!([]), &json!([])));
+}
