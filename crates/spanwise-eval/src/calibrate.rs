@@ -189,7 +189,7 @@ pub fn novelty(model: &Model, train: &[Utterance], dev: &[Utterance]) -> Option<
     let width = model.family.encoder().hidden;
     let mut words: Vec<Word> = Vec::new();
     for (owner, (utterance, vectors)) in chosen.iter().zip(&vectors).enumerate() {
-        for (vector, is_name) in vectors.chunks_exact(width).zip(model.is_name(utterance)) {
+        for (vector, is_name) in vectors.chunks_exact(width).zip(model.domain.lexicon().is_name(utterance)) {
             if !is_name && words.len() < MAX_WORDS {
                 let mut unit = vector.to_vec();
                 normalize(&mut unit);
@@ -211,7 +211,7 @@ pub fn novelty(model: &Model, train: &[Utterance], dev: &[Utterance]) -> Option<
         .iter()
         .zip(&dev_vectors)
         .filter(|(_, vectors)| !vectors.is_empty())
-        .map(|(utterance, vectors)| novelty.of(vectors, &model.is_name(utterance)).total)
+        .map(|(utterance, vectors)| novelty.of(vectors, &model.domain.lexicon().is_name(utterance)).total)
         .collect();
     novelty.scale = scale_of(&held_out, &on_dev);
     Some(novelty)
@@ -245,7 +245,7 @@ fn choose(model: &Model, train: &[Utterance]) -> Vec<Utterance> {
 fn vocabulary(model: &Model, train: &[Utterance]) -> BTreeSet<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for utterance in train {
-        for (token, is_name) in utterance.tokens().iter().zip(model.is_name(utterance)) {
+        for (token, is_name) in utterance.tokens().iter().zip(model.domain.lexicon().is_name(utterance)) {
             if !is_name {
                 *counts.entry(token.lower.clone()).or_default() += 1;
             }
@@ -258,7 +258,7 @@ fn vocabulary(model: &Model, train: &[Utterance]) -> BTreeSet<String> {
 
 /// The words of an utterance, with one `None` for each run of words of names.
 fn without_names(model: &Model, utterance: &Utterance) -> Vec<Option<String>> {
-    let words = utterance.tokens().iter().zip(model.is_name(utterance));
+    let words = utterance.tokens().iter().zip(model.domain.lexicon().is_name(utterance));
     let mut masked: Vec<_> = words.map(|(token, is_name)| (!is_name).then(|| token.lower.clone())).collect();
     masked.dedup_by(|a, b| a.is_none() && b.is_none());
     masked

@@ -202,7 +202,17 @@ impl Lexicon {
         self.matches_in(&words)
     }
 
-    /// The same for words in lower case.
+    /// For each word of an utterance, whether it is part of a name.
+    #[must_use]
+    pub fn is_name(&self, utterance: &Utterance) -> Vec<bool> {
+        let mut is_name = vec![false; utterance.len()];
+        for found in self.matches(utterance).iter().filter(|found| found.source == Source::Name) {
+            is_name[found.span.start as usize..found.span.end as usize].fill(true);
+        }
+        is_name
+    }
+
+    /// [`Lexicon::matches`] for words in lower case.
     pub(crate) fn matches_in(&self, words: &[&str]) -> Vec<Match> {
         let stems: Vec<String> = words.iter().map(|word| self.key(word)).collect();
         let mut found = Vec::new();

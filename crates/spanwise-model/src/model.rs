@@ -10,7 +10,6 @@ use spanwise_core::Utterance;
 use spanwise_domains::exec::ExecError;
 use spanwise_domains::exec::files::{ExecutorFiles, read_files};
 use spanwise_lang::Domain;
-use spanwise_lang::lexicon::Source;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -126,7 +125,7 @@ impl Model {
         outcomes
     }
 
-    /// Replaces a parse by that of the words which may have been meant, where that is more probable. It becomes a
+    /// Replaces a parse that is not understood by that of the words which may have been meant, if that is. It becomes a
     /// suggestion: whoever wrote a word of the language may have meant it.
     fn suggest(&self, first: &mut Outcome, second: Parsed) {
         let (Outcome::Found(before), Outcome::Found(mut after)) = (&mut *first, self.calibrate(second))
@@ -143,7 +142,8 @@ impl Model {
             let typed = stem(before.utterance.slice(it.span));
             typed.is_some() && typed == stem(&it.to)
         };
-        after.is_suggestion = !before.doubtful.iter().all(is_form);
+        after.doubtful = before.doubtful.iter().filter(|it| !is_form(it)).cloned().collect();
+        after.is_suggestion = !after.doubtful.is_empty();
         // The second reading started from the words that the first had corrected.
         after.corrections.append(&mut before.corrections);
         after.corrections.append(&mut before.doubtful);
@@ -179,24 +179,16 @@ impl Model {
     /// Sets the probability that the utterance is in the domain and, if it is below one half, the unknown words.
     fn detect_novelty(&self, parse: &mut Parse, word_vectors: &[f32]) {
         let Some(novelty) = &self.confidence.novelty else { return };
-        let score = novelty.of(word_vectors, &self.is_name(&parse.utterance));
-        parse.in_domain = novelty.scale.in_domain(&score);
-        if parse.in_domain < 0.5 {
-            let words: Vec<&str> = parse.utterance.tokens().iter().map(|token| &*token.lower).collect();
-            let unknown = novelty.unknown_words(&score, &words);
-            parse.unknown_words = unknown.into_iter().map(|at| at as u32).collect();
+        // The vectors are those of the words as they were read: a misspelt name is a name.
+        let read = parse.read();
+        let score = novelty.of(word_vectors, &self.domain.lexicon().is_name(&read));
+        let in_domain = novelty.scale.in_domain(&score);
+        let mut unknown = Vec::new();
+        if in_domain < 0.5 {
+            let words: Vec<&str> = read.tokens().iter().map(|token| &*token.lower).collect();
+            unknown = novelty.unknown_words(&score, &words).into_iter().map(|at| at as u32).collect();
         }
-    }
-
-    /// For each word of an utterance, whether it is part of a name in the lexicon.
-    #[must_use]
-    pub fn is_name(&self, utterance: &Utterance) -> Vec<bool> {
-        let mut is_name = vec![false; utterance.len()];
-        for found in self.domain.lexicon().matches(utterance) {
-            if found.source == Source::Name {
-                is_name[found.span.start as usize..found.span.end as usize].fill(true);
-            }
-        }
-        is_name
+        drop(read);
+        (parse.in_domain, parse.unknown_words) = (in_domain, unknown);
     }
 }

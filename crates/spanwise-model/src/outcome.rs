@@ -120,7 +120,8 @@ pub struct Parse {
     pub unknown_words: Vec<u32>,
     /// The words that were read as others.
     pub corrections: Vec<Correction>,
-    /// Words that the domain does not know, with a word that it knows and that may have been meant.
+    /// Words that the domain does not know, with a word that it knows and that may have been meant; of a suggestion, those
+    /// that it rests on.
     pub doubtful: Vec<Correction>,
     /// Whether the program rests on such a word: it is a suggestion, to be confirmed.
     pub is_suggestion: bool,

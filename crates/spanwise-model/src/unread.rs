@@ -4,7 +4,6 @@ use crate::confidence::{Evidence, Familiarity, WordCounts};
 use crate::outcome::{Parse, Unread};
 use spanwise_chart::tree::{Category, SpanTree};
 use spanwise_core::{Span, Utterance};
-use spanwise_lang::lexicon::Source;
 use spanwise_lang::{ConstantId, Domain, Kind};
 use spanwise_reading::UnreadKind;
 
@@ -46,7 +45,7 @@ pub fn unread(
     let words = Words { domain, counts, basis, read, aligned: aligned(tree, read.len()) };
     evidence.corrected = parse.corrections.iter().map(|it| f64::from(it.cost)).sum();
     let mut found: Vec<Unread> = Vec::new();
-    for (at, is_name) in words.names().into_iter().enumerate() {
+    for (at, is_name) in domain.lexicon().is_name(read).into_iter().enumerate() {
         let Some(kind) = words.kind(at, is_name) else { continue };
         let here = at as u32;
         match found.last_mut().filter(|last| last.kind == kind && last.span.end == here) {
@@ -77,7 +76,8 @@ fn aligned(tree: &SpanTree, n_words: usize) -> Vec<Option<(ConstantId, Span)>> {
     aligned
 }
 
-/// For each word that has a meaning by itself, whether a tree aligns it to nothing.
+/// Every word, and whether a tree aligns it to nothing.
+#[must_use]
 pub fn null_words<'a>(tree: &SpanTree, read: &'a Utterance) -> Vec<(&'a str, bool)> {
     let aligned = aligned(tree, read.len());
     let words = read.tokens().iter().zip(aligned);
@@ -103,36 +103,24 @@ impl Words<'_> {
         self.counts.without(word, left_out)
     }
 
-    /// For each word, whether it is part of a name.
-    fn names(&self) -> Vec<bool> {
-        let mut names = vec![false; self.read.len()];
-        for found in self.domain.lexicon().matches(self.read) {
-            if found.source == Source::Name {
-                names[found.span.start as usize..found.span.end as usize].fill(true);
-            }
-        }
-        names
-    }
-
     /// Why a word counts as unread; `None` if it is read, or carries no meaning.
     fn kind(&self, at: usize, is_name: bool) -> Option<UnreadKind> {
         let word = self.word(at);
-        let has_digit = word.bytes().any(|byte| byte.is_ascii_digit());
-        // Single letters are what is left of `what's` and of initials.
-        let is_word = has_digit || word.chars().filter(|c| c.is_alphabetic()).count() > 1;
         let language = self.domain.language();
-        let is_not = word == "t" && at > 0 && matches!(self.word(at - 1), "'" | "’");
-        if self.aligned[at].is_some() || !(is_word || is_not) || self.domain.is_no_meaning(word) {
+        let is_negation = language.is_some_and(|language| language.negations.contains(&word));
+        // Single letters are what is left of `what's` and of initials.
+        let is_word = has_digit(word) || word.chars().filter(|c| c.is_alphabetic()).count() > 1;
+        if self.aligned[at].is_some() || !(is_word || is_negation) || self.domain.is_no_meaning(word) {
             return None;
         }
         let familiarity = self.familiarity(at);
         if familiarity == Familiarity::Null {
             return None;
         }
-        if is_not || language.is_some_and(|language| language.negations.contains(&word)) {
+        if is_negation {
             return Some(UnreadKind::Negation);
         }
-        if has_digit || language.is_some_and(|language| language.number_words.contains(&word)) {
+        if has_digit(word) || language.is_some_and(|language| language.number_words.contains(&word)) {
             return Some(UnreadKind::Number);
         }
         if is_name {
@@ -145,15 +133,20 @@ impl Words<'_> {
         }
     }
 
-    /// The number of unknown words under predicates without a phrase of the lexicon.
+    /// The number of unknown words and of numbers under predicates without a phrase of the lexicon: a predicate that was
+    /// learned on one number says nothing of another.
     fn n_guessed(&self) -> usize {
         let matches = self.domain.lexicon().matches(self.read);
         let is_guess = |at: &usize| {
             let Some((constant, span)) = self.aligned[*at] else { return false };
             self.domain.constants()[constant].kind == Kind::Predicate
-                && self.familiarity(*at) == Familiarity::Unknown
+                && (self.familiarity(*at) == Familiarity::Unknown || has_digit(self.word(*at)))
                 && !matches.iter().any(|found| found.constant == constant && found.span == span)
         };
         (0..self.read.len()).filter(is_guess).count()
     }
+}
+
+fn has_digit(word: &str) -> bool {
+    word.bytes().any(|byte| byte.is_ascii_digit())
 }

@@ -618,6 +618,6 @@ fn a_confidence_that_cannot_be_is_refused() {
 #[test]
 fn words_of_names_are_known_and_other_words_are_not_names() {
     let model = model(1, 16);
-    let is_name = model.is_name(&Utterance::new("light the guest room and the Hall"));
+    let is_name = model.domain.lexicon().is_name(&Utterance::new("light the guest room and the Hall"));
     assert_eq!(is_name, [false, false, true, true, false, false, true]);
 }

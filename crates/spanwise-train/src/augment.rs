@@ -2,7 +2,7 @@
 
 use crate::cache::Cache;
 use crate::config::Config;
-use crate::recombine::{Bank, Explained, Limits};
+use crate::recombine::{Bank, Explained, Limits, contrasted};
 use spanwise_core::Utterance;
 use spanwise_domains::data::noise::with_typing_errors;
 use spanwise_lang::Terms;
@@ -11,6 +11,9 @@ use spanwise_nn::Random;
 
 /// Most examples from which fragments are collected.
 const MAX_BANK: usize = 2_000;
+
+/// At most one in this many new examples has a constant exchanged for its opposite.
+const CONTRAST_PART: usize = 4;
 
 /// Recombined examples for an epoch. Fragments come from the Viterbi trees of the gold programs under the current
 /// parameters. Empty for a family that does not recombine.
@@ -46,12 +49,22 @@ pub(crate) fn recombined(
             Some(Explained { utterance: utterance.clone(), program: *program, tree: tree? })
         })
         .collect();
+    let opposites = contrasted(
+        &model.domain,
+        (&spans.grammar, &spans.candidates),
+        terms,
+        &explained,
+        n / CONTRAST_PART,
+        Random::new(config.seed, &[8, epoch as u64]).next(),
+    );
     let limits = Limits::of(&model.domain, terms, &explained);
     let limits = Limits { choices: training.augment_choices, ..limits };
     let mut bank = Bank::new(&model.domain, terms, &explained, limits);
     bank.exclude(pairs.iter().map(|pair| &pair.utterance));
+    let n = n - opposites.len();
     bank.recombine(&spans.grammar, &spans.candidates, terms, n, random.next())
         .into_iter()
+        .chain(opposites)
         .map(|new| Pair { utterance: new.utterance, program: new.program, leaves: None })
         .collect()
 }

@@ -6,6 +6,10 @@
 //! allow are dropped. The sub-program is replaced in the analysis and not in the term, because a program may contain equal
 //! sub-programs at several nodes. Articles and filler nouns come from the domain's language; without one, fragments have none.
 
+mod contrast;
+
+pub use contrast::contrasted;
+
 use hashbrown::{HashMap, HashSet};
 use spanwise_chart::candidates::Candidates;
 use spanwise_chart::gold::{GoldChart, Joins};

@@ -1,7 +1,7 @@
 //! Learns what it means that a program leaves words out, and the threshold below which answers are withheld.
 //!
-//! Positive examples are real utterances, basis as if they had not been in the training data: how often does a right answer
-//! leave out an unknown word, a number, a name? Negative ones are corrupted utterances, and those that are known to be
+//! Positive examples are training utterances, with words counted in the others alone: how often does a right answer leave
+//! out an unknown word, a number, a name? Negative ones are corrupted utterances, and those that are known to be
 //! unanswerable. The effects are the weights of a logistic regression on top of the calibrated posterior.
 
 use super::choose;
@@ -23,8 +23,6 @@ const RATE: f64 = 2.0;
 const KEPT: f64 = 0.955;
 /// The range of thresholds.
 const THRESHOLDS: [f64; 2] = [0.05, 0.6];
-/// The highest log-odds of a posterior that count: beyond, it says no more.
-const MAX_LOG_ODDS: f64 = 6.0;
 
 /// One utterance with what is known about it.
 struct Point {
@@ -106,7 +104,7 @@ fn points(
     let Confidence { calibration, words, .. } = &model.confidence;
     let point = |parse: &Parse, basis: Basis, right: bool| {
         let (_, evidence) = unread(&model.domain, words, parse, &parse.read(), basis);
-        let log_odds = log_odds(calibration.of(parse.posterior)).min(MAX_LOG_ODDS);
+        let log_odds = log_odds(calibration.of(parse.posterior)).min(Effects::MAX_LOG_ODDS);
         Point { log_odds, in_domain: parse.in_domain, counts: evidence.counts(), right }
     };
     let mut points: Vec<Point> =
@@ -177,4 +175,71 @@ fn threshold(mut probabilities: Vec<f64>) -> f64 {
     let lowest = probabilities.get(lost).copied().unwrap_or(THRESHOLDS[0]);
     // Two digits: a person reads it.
     ((lowest * 100.0).floor() / 100.0).clamp(THRESHOLDS[0], THRESHOLDS[1])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn points() -> Vec<Point> {
+        let mut random = Random::new(5, &[]);
+        let mut count = || f64::from(random.below(3) as u32);
+        (0..40)
+            .map(|at| Point {
+                log_odds: f64::from(at % 13) - 4.0,
+                in_domain: 1.0 - f64::from(at % 4) * 0.2,
+                counts: std::array::from_fn(|_| count()),
+                right: at % 3 > 0,
+            })
+            .collect()
+    }
+
+    /// The penalized log loss, written out.
+    fn loss(points: &[Point], weights: &[f64; Evidence::N]) -> f64 {
+        let one = |point: &Point| {
+            let effect: f64 = (0..Evidence::N).map(|at| point.counts[at] * weights[at]).sum();
+            let p = point.in_domain / (1.0 + (effect - point.log_odds).exp());
+            if point.right { -p.ln() } else { -(1.0 - p).ln() }
+        };
+        let penalty: f64 = weights.iter().map(|weight| PENALTY / 2.0 * (weight - PRIOR).powi(2)).sum();
+        points.iter().map(one).sum::<f64>() + penalty
+    }
+
+    #[test]
+    fn the_gradient_of_effects_is_that_of_finite_differences() {
+        let (points, weights) = (points(), std::array::from_fn(|at| 0.3 * at as f64));
+        let exact = gradient(&points, &weights);
+        for at in 0..Evidence::N {
+            let moved = |step: f64| {
+                let mut weights = weights;
+                weights[at] += step;
+                loss(&points, &weights)
+            };
+            let numeric = (moved(1e-5) - moved(-1e-5)) / 2e-5;
+            assert!((exact[at] - numeric).abs() < 1e-5, "{at}: {} instead of {numeric}", exact[at]);
+        }
+    }
+
+    #[test]
+    fn what_only_wrong_answers_leave_out_has_a_large_effect_and_what_right_ones_leave_out_has_none() {
+        let point = |kind: usize, right: bool| {
+            let mut counts = [0.0; Evidence::N];
+            counts[kind] = 1.0;
+            Point { log_odds: 4.0, in_domain: 1.0, counts, right }
+        };
+        let points: Vec<Point> = (0..100).flat_map(|_| [point(0, false), point(1, true)]).collect();
+        let weights = fit(&points).weights();
+        assert!(weights[0] > 4.0 && weights[1] < 0.5, "{weights:?}");
+        // Nothing is known about the others.
+        assert!(weights[2..].iter().all(|weight| (weight - PRIOR).abs() < 1e-9));
+    }
+
+    #[test]
+    fn the_threshold_keeps_most_right_answers_and_stays_in_its_range() {
+        let probabilities: Vec<f64> = (0..100).map(|at| f64::from(at) / 200.0 + 0.1).collect();
+        let found = threshold(probabilities.clone());
+        let kept = probabilities.iter().filter(|p| **p >= found).count();
+        assert!((95..=97).contains(&kept), "{found} keeps {kept}");
+        assert_eq!((threshold(vec![0.99; 50]), threshold(Vec::new())), (0.6, 0.05));
+    }
 }

@@ -91,10 +91,10 @@ pub struct Class {
 }
 
 impl Class {
-    /// Whether its members are literals, whose values come from the words.
+    /// Whether it is a class of literals, whose values come from the words alone.
     #[must_use]
     pub fn is_literal(&self) -> bool {
-        self.holder.is_some() && self.recognizer.is_some()
+        self.reads_fields
     }
 
     /// Whether `term` is written like a member, listed or not.

@@ -9,9 +9,10 @@ use super::Language;
 pub const ENGLISH: Language = Language {
     name: "english",
     stem,
-    is_word,
+    words,
     articles: &["the", "a", "an"],
     filler_nouns: &["thing", "things", "object", "objects"],
+    // The last is what is left of `don't`.
     negations: &[
         "not",
         "no",
@@ -35,6 +36,7 @@ pub const ENGLISH: Language = Language {
         "none",
         "nothing",
         "nobody",
+        "t",
     ],
     number_words: &[
         "zero",
@@ -86,9 +88,9 @@ pub const ENGLISH: Language = Language {
     ],
 };
 
-/// Whether a word is in a list of 178,000 English words, inflections included. Cost: a binary search.
-fn is_word(word: &str) -> bool {
-    random_word::all(random_word::Lang::En).binary_search(&word).is_ok()
+/// A list of 178,000 English words.
+fn words() -> &'static [&'static str] {
+    random_word::all(random_word::Lang::En)
 }
 
 /// The stem of an English word. Short words and words with other characters than a to z are their own stems.

@@ -22,8 +22,8 @@ pub struct Language {
     pub name: &'static str,
     /// Maps a lower-case word to its stem. Stems are compared with each other and need not be words.
     pub stem: fn(&str) -> String,
-    /// Whether a lower-case word is one of the language. Names are not.
-    pub is_word: fn(&str) -> bool,
+    /// Its words in lower case and alphabetical order, inflections included. Names are not among them.
+    pub words: fn() -> &'static [&'static str],
     /// Articles in lower case. Recombination moves an article together with the phrase that follows it.
     pub articles: &'static [&'static str],
     /// Nouns in lower case that add nothing to the words before them, such as `thing` in `the red thing`.
@@ -33,6 +33,14 @@ pub struct Language {
     pub negations: &'static [&'static str],
     /// Words in lower case that count or order: `five`, `dozen`, `third`.
     pub number_words: &'static [&'static str],
+}
+
+impl Language {
+    /// Whether a lower-case word is one of the language. Cost: a binary search.
+    #[must_use]
+    pub fn has_word(&self, word: &str) -> bool {
+        (self.words)().binary_search(&word).is_ok()
+    }
 }
 
 /// The language called `name`.

@@ -3,9 +3,6 @@
 use serde::{Deserialize, Serialize};
 use spanwise_reading::UnreadKind;
 
-/// Above these log-odds, a posterior is no longer more convincing: otherwise no evidence would count against one that is
-/// nearly 1, as most are.
-const MAX_LOG_ODDS: f64 = 6.0;
 /// More occurrences of one kind count no more.
 const MAX_COUNT: f64 = 3.0;
 
@@ -86,6 +83,10 @@ impl From<[f64; Evidence::N]> for Effects {
 }
 
 impl Effects {
+    /// Above these log-odds, a posterior is no longer more convincing: otherwise no evidence would count against one that
+    /// is nearly 1, as most are.
+    pub const MAX_LOG_ODDS: f64 = 6.0;
+
     /// As an array, in the order of [`Evidence::counts`].
     #[must_use]
     pub fn weights(&self) -> [f64; Evidence::N] {
@@ -103,7 +104,7 @@ impl Effects {
     #[must_use]
     pub fn lower(&self, log_odds: f64, evidence: &Evidence) -> f64 {
         let effect = self.of(evidence);
-        if effect > 0.0 { log_odds.min(MAX_LOG_ODDS) - effect } else { log_odds }
+        if effect > 0.0 { log_odds.min(Self::MAX_LOG_ODDS) - effect } else { log_odds }
     }
 
     /// Whether every effect is a number that is not negative.

@@ -1,9 +1,8 @@
 //! Why an answer is withheld, in words: what was not understood, or what the two readings are.
 
 use crate::outcome::{Parse, Unread};
-use spanwise_core::Span;
 use spanwise_lang::Domain;
-use spanwise_reading::{Cause, Clarification, CorrectionKind, UnreadKind};
+use spanwise_reading::{Cause, Clarification, UnreadKind};
 
 /// Below this probability of being in the domain, that is the reason.
 const IN_DOMAIN: f64 = 0.5;
@@ -26,7 +25,7 @@ pub(super) fn withheld(domain: &Domain, parse: &Parse, threshold: f64) -> Withhe
     } else {
         why
     };
-    Withheld { cause, reason, clarification: clarification(domain, parse) }
+    Withheld { cause, reason, clarification: clarification(domain, parse, cause) }
 }
 
 fn why(parse: &Parse) -> (Cause, String) {
@@ -68,7 +67,7 @@ fn why(parse: &Parse) -> (Cause, String) {
 
 /// The first word that a suggestion changes, and what it becomes.
 fn suggested(parse: &Parse) -> Option<(&str, &str)> {
-    let first = parse.corrections.iter().find(|it| it.kind == CorrectionKind::Spelling)?;
+    let first = parse.doubtful.first()?;
     parse.is_suggestion.then(|| (parse.utterance.slice(first.span), first.to.as_str()))
 }
 
@@ -77,10 +76,11 @@ fn quoted<'a>(words: impl Iterator<Item = &'a str>) -> String {
     words.join(", ")
 }
 
-/// A question back, where two readings are close.
-fn clarification(domain: &Domain, parse: &Parse) -> Option<Clarification> {
+/// A question back, where an answer to it would help: a name that is not clear, a word that may be a typing error, two
+/// readings that are close.
+fn clarification(domain: &Domain, parse: &Parse, cause: Cause) -> Option<Clarification> {
     if let Some(crowd) = parse.crowded.first() {
-        let words = parse.utterance.slice(Span::new(crowd.span.start, crowd.span.end));
+        let words = parse.utterance.slice(crowd.span);
         let question = format!("which `{words}` do you mean? {} names contain it", crowd.n_names);
         return Some(Clarification { question, choices: Vec::new() });
     }
@@ -88,8 +88,8 @@ fn clarification(domain: &Domain, parse: &Parse) -> Option<Clarification> {
         let question = format!("do you mean `{to}` where you wrote `{from}`?");
         return Some(Clarification { question, choices: vec![parse.read().text().to_owned()] });
     }
-    let choices =
-        [parse.program, parse.rival?].map(|program| domain.display(&parse.terms, program).to_string());
+    let rival = parse.rival.filter(|_| cause == Cause::Ambiguous)?;
+    let choices = [parse.program, rival].map(|program| domain.display(&parse.terms, program).to_string());
     let question = format!("do you mean `{}` or `{}`?", choices[0], choices[1]);
     Some(Clarification { question, choices: choices.to_vec() })
 }

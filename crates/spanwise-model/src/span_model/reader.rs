@@ -31,10 +31,7 @@ pub(super) type Vocabulary = BTreeMap<String, u32>;
 pub(super) fn vocabulary<'a>(domain: &Domain, utterances: impl Iterator<Item = &'a Utterance>) -> Vocabulary {
     let mut counts = Vocabulary::new();
     for utterance in utterances {
-        let mut is_name = vec![false; utterance.len()];
-        for found in domain.lexicon().matches(utterance).iter().filter(|found| found.source == Source::Name) {
-            is_name[found.span.start as usize..found.span.end as usize].fill(true);
-        }
+        let is_name = domain.lexicon().is_name(utterance);
         let words = utterance.tokens().iter().zip(is_name).filter(|(_, is_name)| !is_name);
         for (token, _) in words.filter(|(token, _)| token.lower.chars().all(char::is_alphabetic)) {
             *counts.entry(token.lower.clone()).or_default() += 1;
@@ -215,7 +212,7 @@ impl Reader {
 
     /// Whether a word is one of the language. Then it is probably what was meant, even if the domain does not know it.
     fn is_word(&self, tokenizer: &Tokenizer, word: &str) -> bool {
-        tokenizer.is_word(word) || self.domain.language().is_some_and(|language| (language.is_word)(word))
+        tokenizer.is_word(word) || self.domain.language().is_some_and(|language| language.has_word(word))
     }
 
     /// The words that may have been meant by one that neither the domain nor training knows, the most likely first.
@@ -234,4 +231,83 @@ impl Reader {
 fn correction(at: usize, near: &Near<'_>) -> Correction {
     let (span, kind) = (Span::new(at as u32, at as u32 + 1), CorrectionKind::Spelling);
     Correction { span, to: near.word.to_owned(), kind, cost: near.cost }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use spanwise_lang::domain::NoTables;
+    use spanwise_nn::tokenizer::WordTable;
+
+    const DOMAIN: &str = r#"
+        name = "places"
+        types = ["State", "City", "Answer"]
+        language = "english"
+        no_meaning = ["the", "is"]
+        root = { types = ["Answer"] }
+        lexicon = { capital = "capital", people = "population" }
+        [constants]
+        capital = "State -> Answer"
+        people = "City -> Answer"
+        [[entities]]
+        class = "state"
+        type = "State"
+        form = "state('{name}')"
+        names = ["texas", "maine", "são paulo", "missouri"]
+        [[entities]]
+        class = "city"
+        type = "City"
+        form = "city('{name}')"
+        names = ["springfield missouri", "st. louis"]
+    "#;
+
+    fn read(text: &str) -> Read {
+        let domain = Arc::new(Domain::load(DOMAIN, "places.toml", None, &NoTables).unwrap());
+        let texts = ["what is the capital of texas", "what is the population of maine"].map(Utterance::new);
+        let tokenizer = Tokenizer::Words(WordTable::from_utterances(texts.iter(), 1));
+        let reader = Reader::new(Arc::clone(&domain), vocabulary(&domain, texts.iter()));
+        reader.read(&tokenizer, &Utterance::new(text))
+    }
+
+    fn words(corrections: &[Correction]) -> Vec<(u32, &str)> {
+        corrections.iter().map(|it| (it.span.start, it.to.as_str())).collect()
+    }
+
+    #[test]
+    fn words_that_nobody_knows_are_corrected_and_known_ones_and_numbers_are_not() {
+        let found = read("whta is the captial of texsa in 1978");
+        assert_eq!(words(&found.corrections), [(0, "what"), (3, "capital"), (5, "texas")]);
+        assert_eq!(found.utterance.text(), "what is the capital of texas in 1978");
+        assert!(found.found.iter().any(|it| it.kind == MatchKind::Spelling && it.span == Span::new(5, 6)));
+        let clean = read("what is the capital of texas");
+        assert!(clean.corrections.is_empty() && clean.doubtful.is_empty());
+        assert!(clean.found.iter().all(|it| it.kind == MatchKind::Exact));
+    }
+
+    #[test]
+    fn words_of_the_language_are_doubted_and_stay() {
+        let found = read("what is the population of main");
+        assert_eq!((words(&found.corrections), words(&found.doubtful)), (vec![], vec![(5, "maine")]));
+        assert_eq!(found.utterance.text(), "what is the population of main");
+    }
+
+    #[test]
+    fn names_are_found_folded_and_in_part_but_not_in_what_is_a_name_of_its_own() {
+        let kinds = |text: &str| read(text).found.iter().map(|it| it.kind).collect::<Vec<_>>();
+        assert_eq!(kinds("sao paulo"), [MatchKind::Folded]);
+        assert_eq!(kinds("st louis"), [MatchKind::Folded]);
+        assert_eq!(kinds("springfield"), [MatchKind::Part]);
+        assert_eq!(kinds("missouri"), [MatchKind::Exact]);
+    }
+
+    /// What exact matching finds is there whatever else is.
+    #[test]
+    fn every_exact_match_is_found() {
+        for text in ["texas maine", "capital of springfield missouri", "the populaton of são paulo texas"] {
+            let domain = Domain::load(DOMAIN, "places.toml", None, &NoTables).unwrap();
+            let found = read(text).exact();
+            let exact = domain.lexicon().matches(&Utterance::new(text));
+            assert!(exact.iter().all(|it| found.contains(it)), "{text}");
+        }
+    }
 }

@@ -492,3 +492,48 @@ fn of_several_exchanges_the_rarest_composition_is_chosen() {
     let (any, rare) = (share_of_new(1), share_of_new(8));
     assert!(rare > 1.5 * any && rare > 0.5, "{any} {rare}");
 }
+
+#[test]
+fn opposites_are_exchanged_in_words_and_programs() {
+    let source = r#"
+        name = "home"
+        types = ["Light", "Action"]
+        root = { types = ["Action"], wrap = "do({})" }
+        contrasts = [["on", "off"]]
+        lexicon = { on = "on", off = "off", hall = "hall", lamp = "lamp", then = "then" }
+        [constants]
+        on = "Light -> Action"
+        off = "Light -> Action"
+        then = "Action, Action -> Action"
+        hall = "Light"
+        lamp = "Light"
+    "#;
+    let mut set =
+        Set::new(Domain::load(source, "home.toml", None, &spanwise_lang::domain::NoTables).unwrap());
+    for (text, program) in [
+        ("hall on please", "do(on(hall))"),
+        ("lamp on", "do(on(lamp))"),
+        ("switch off the lamp", "do(off(lamp))"),
+        // Which of the two is meant by its words is not clear.
+        ("hall on then lamp on", "do(then(on(hall), on(lamp)))"),
+    ] {
+        assert!(set.add(text, program), "{text}");
+    }
+    let Set { domain, grammar, candidates, mut terms, examples } = set;
+    let made = contrasted(&domain, (&grammar, &candidates), &mut terms, &examples, 10, 1);
+    let mut shown: Vec<(String, String)> = made
+        .iter()
+        .map(|new| (new.utterance.text().to_owned(), terms.display(new.program).to_string()))
+        .collect();
+    shown.sort();
+    assert_eq!(shown.len(), 3, "{shown:?}");
+    for (text, program) in &shown {
+        assert_eq!(text.contains("off"), program.contains("off("), "{text}: {program}");
+        assert_eq!(
+            text.contains(" on") || text.starts_with("on"),
+            program.contains("on("),
+            "{text}: {program}"
+        );
+    }
+    assert!(contrasted(&domain, (&grammar, &candidates), &mut terms, &examples, 1, 1).len() == 1);
+}

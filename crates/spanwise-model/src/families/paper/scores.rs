@@ -21,7 +21,9 @@ impl PaperInput {
     pub(super) fn new(prepared: Prepared) -> Self {
         let n = prepared.utterance.len();
         let mut candidates = vec![Vec::new(); n_spans(n)];
-        for (leaf, found) in prepared.lattice.leaves().iter().zip(&prepared.matches) {
+        let leaves = prepared.lattice.leaves().iter().zip(&prepared.matches);
+        // The paper's search has no literals.
+        for (leaf, found) in leaves.filter(|(leaf, _)| leaf.value.is_none()) {
             let phrase = &found.weight;
             let span = Span::new(leaf.start, leaf.end);
             candidates[span_index(n, span)].push((leaf.constant, phrase.min(1.0)));
