@@ -120,6 +120,8 @@ impl Trie {
 pub struct Lexicon {
     names: Trie,
     phrases: Trie,
+    /// The phrases of predicates as they were written, in the order of insertion.
+    written: Vec<(String, ConstantId)>,
     inflections: Option<&'static Language>,
     n_entries: usize,
     longest: usize,
@@ -152,6 +154,9 @@ impl Lexicon {
             }
         };
         if is_new {
+            if source == Source::Phrase {
+                self.written.push((utterance.text().to_owned(), constant));
+            }
             self.n_entries += 1;
             self.longest = self.longest.max(utterance.len());
         }
@@ -175,6 +180,11 @@ impl Lexicon {
         [&self.names, &self.phrases]
             .into_iter()
             .flat_map(|trie| trie.nodes.iter().flat_map(|node| node.entries.iter().copied()))
+    }
+
+    /// The phrases of predicates as they were written, without those that differ only by inflection from an earlier one.
+    pub fn phrases(&self) -> impl Iterator<Item = (&str, ConstantId)> {
+        self.written.iter().map(|(phrase, constant)| (phrase.as_str(), *constant))
     }
 
     /// Calls `visit` with the words and the entries of every name or every phrase, in the order of first insertion.

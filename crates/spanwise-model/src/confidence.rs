@@ -15,7 +15,7 @@ mod words;
 pub use evidence::{Effects, Evidence};
 pub use novelty::{Novelty, NoveltyScore, Scale, distance, nearest, normalize};
 
-pub use words::{Familiarity, WordCounts};
+pub use words::{Familiarity, ReadAs, WordCounts};
 
 use serde::{Deserialize, Serialize};
 

@@ -137,6 +137,9 @@ struct StoredConfidence {
     /// For each training word, how often it occurs, and how often it means nothing.
     #[serde(default)]
     words: BTreeMap<String, [u32; 2]>,
+    /// For each predicate, the words that are aligned to it, and how often.
+    #[serde(default)]
+    predicate_words: BTreeMap<String, BTreeMap<String, u32>>,
 }
 
 /// Novelty without its prototypes, which are among the weights.
@@ -163,7 +166,8 @@ impl StoredConfidence {
             novelty,
             threshold: confidence.threshold,
             effects: confidence.effects,
-            words: confidence.words.iter().map(|(w, c)| (w.to_owned(), c)).collect(),
+            words: confidence.words.parts().0.clone(),
+            predicate_words: confidence.words.parts().1.clone(),
         }
     }
 
@@ -195,8 +199,7 @@ impl StoredConfidence {
                 Some(Novelty { width, prototypes, scale, vocabulary })
             }
         };
-        let mut words = WordCounts::default();
-        self.words.into_iter().for_each(|(word, counts)| words.insert(word, counts));
+        let words = WordCounts::from_parts(self.words, self.predicate_words);
         let Self { calibration, threshold, effects, .. } = self;
         Ok(Confidence { calibration, words, effects, novelty, threshold })
     }

@@ -3,7 +3,7 @@
 use crate::directory::ModelError;
 use crate::families::Settings;
 use crate::outcome::{Details, Parse, Refused};
-use crate::span_model::SpanModel;
+use crate::span_model::{Doubt, SpanModel};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use spanwise_chart::budget::Budget;
@@ -161,6 +161,11 @@ pub trait Family: fmt::Debug + Send + Sync {
     /// The work to parse an utterance, as far as it is known before, in the units of a [`Budget`]. Zero for an utterance
     /// that is refused at once. Cost: making its lattice.
     fn work(&self, request: &Request) -> u64;
+
+    /// Other words that may have been meant in an utterance that is not understood, given its best parse, if there is one.
+    fn doubts(&self, _utterance: &Utterance, _parse: Option<&Parse>) -> Vec<Doubt> {
+        Vec::new()
+    }
 
     /// The encoder's vector of every word of each sequence.
     fn word_vectors(&self, batch: &[&Pieces]) -> Vec<Vec<f32>>;

@@ -14,6 +14,7 @@ mod outcome;
 mod parser;
 mod provenance;
 mod reading;
+mod second_reading;
 pub mod span_model;
 pub mod unread;
 

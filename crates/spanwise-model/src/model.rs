@@ -1,10 +1,10 @@
 //! A model: a family's parser for a domain, with calibrated probabilities.
 
-use crate::confidence::Confidence;
+use crate::confidence::{Confidence, Evidence};
 use crate::directory::{FORMAT_VERSION, ModelError};
 use crate::family::{Family, Parsed, Request};
-use crate::outcome::{Correction, Details, Outcome, Parse, Refused};
-use crate::unread::{Basis, unread};
+use crate::outcome::{Details, Outcome, Parse, Refused, Unread};
+use crate::unread::{Basis, Known, unread};
 use spanwise_chart::budget::Budget;
 use spanwise_core::Utterance;
 use spanwise_domains::exec::ExecError;
@@ -12,23 +12,6 @@ use spanwise_domains::exec::files::{ExecutorFiles, read_files};
 use spanwise_lang::Domain;
 use std::path::Path;
 use std::sync::Arc;
-
-/// A word is doubted only in an utterance that is less probable than this with it,
-const NOT_UNDERSTOOD: f64 = 0.5;
-/// and at least this probable with another one.
-const UNDERSTOOD: f64 = 0.5;
-/// The factor of the probability of a suggestion: the word that was written is as likely to be meant.
-const SUGGESTED: f64 = 0.5;
-
-/// The utterance of a parse with the words that may have been meant instead of unknown ones; `None` where there are none.
-fn second_reading(parse: &Parse) -> Option<Utterance> {
-    if parse.doubtful.is_empty() {
-        return None;
-    }
-    let words = parse.doubtful.iter().map(|it| (it.span.start as usize, it.to.as_str()));
-    let utterance = parse.read().with_words(words);
-    (utterance.len() == parse.utterance.len()).then_some(utterance)
-}
 
 /// A model of any family, for one domain.
 ///
@@ -107,56 +90,12 @@ impl Model {
             requests.iter().map(|request| (request.details, request.budget.clone())).collect();
         let parsed = self.family.parse_batch(requests, with_vectors);
         let mut outcomes: Vec<Outcome> = parsed.into_iter().map(|parsed| self.calibrate(parsed)).collect();
-        let (places, again): (Vec<usize>, Vec<Request>) = outcomes
-            .iter()
-            .zip(settings)
-            .enumerate()
-            .filter_map(|(at, (outcome, (details, budget)))| {
-                let utterance = second_reading(outcome.parse()?)?;
-                Some((at, Request { utterance, details, budget }))
-            })
-            .unzip();
-        if !again.is_empty() {
-            let parsed = self.family.parse_batch(again, with_vectors);
-            for (at, parsed) in places.into_iter().zip(parsed) {
-                self.suggest(&mut outcomes[at], parsed);
-            }
-        }
+        self.read_again(&mut outcomes, settings, with_vectors);
         outcomes
     }
 
-    /// Replaces a parse that is not understood by that of the words which may have been meant, if that is. It becomes a
-    /// suggestion: whoever wrote a word of the language may have meant it.
-    fn suggest(&self, first: &mut Outcome, second: Parsed) {
-        let (Outcome::Found(before), Outcome::Found(mut after)) = (&mut *first, self.calibrate(second))
-        else {
-            return;
-        };
-        if before.probability >= NOT_UNDERSTOOD || after.probability < UNDERSTOOD {
-            return;
-        }
-        after.utterance = before.utterance.clone();
-        // Another form of the same word means the same: `whats` is `what`.
-        let stem = |word: &str| self.domain.language().map(|language| (language.stem)(&word.to_lowercase()));
-        let is_form = |it: &Correction| {
-            let typed = stem(before.utterance.slice(it.span));
-            typed.is_some() && typed == stem(&it.to)
-        };
-        after.doubtful = before.doubtful.iter().filter(|it| !is_form(it)).cloned().collect();
-        after.is_suggestion = !after.doubtful.is_empty();
-        // The second reading started from the words that the first had corrected.
-        after.corrections.append(&mut before.corrections);
-        after.corrections.append(&mut before.doubtful);
-        after.corrections.sort_by_key(|it| (it.span.start, it.span.end));
-        if after.is_suggestion {
-            after.probability *= SUGGESTED;
-            after.alternatives.iter_mut().for_each(|other| other.probability *= SUGGESTED);
-        }
-        *before = after;
-    }
-
     /// Turns the posteriors of a parse into probabilities.
-    fn calibrate(&self, parsed: Parsed) -> Outcome {
+    pub(crate) fn calibrate(&self, parsed: Parsed) -> Outcome {
         let Parsed { utterance, parse, word_vectors, spans } = parsed;
         let mut parse = match parse {
             Ok(parse) => parse,
@@ -164,8 +103,7 @@ impl Model {
         };
         parse.spans = spans;
         self.detect_novelty(&mut parse, &word_vectors);
-        let read = parse.read();
-        let (unread, evidence) = unread(&self.domain, &self.confidence.words, &parse, &read, Basis::All);
+        let (unread, evidence) = self.unread(&parse, Basis::All);
         parse.unread = unread;
         parse.alternatives.sort_by(|a, b| b.posterior.total_cmp(&a.posterior));
         let others: Vec<f64> = parse.alternatives.iter().map(|other| other.posterior).collect();
@@ -174,6 +112,17 @@ impl Model {
         parse.probability = best;
         parse.alternatives.iter_mut().zip(others).for_each(|(other, p)| other.probability = p);
         Outcome::Found(parse)
+    }
+
+    /// The words that a parse leaves out although they carry a meaning, and the evidence against its program.
+    #[must_use]
+    pub fn unread(&self, parse: &Parse, basis: Basis) -> (Vec<Unread>, Evidence) {
+        let similarity = |word: &str, others: &[&str]| match self.family.span_model() {
+            Some(model) => model.similarity(word, others),
+            None => 0.0,
+        };
+        let known = Known { domain: &self.domain, counts: &self.confidence.words, similarity: &similarity };
+        unread(known, parse, &parse.read(), basis)
     }
 
     /// Sets the probability that the utterance is in the domain and, if it is below one half, the unknown words.

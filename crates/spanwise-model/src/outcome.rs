@@ -120,11 +120,9 @@ pub struct Parse {
     pub unknown_words: Vec<u32>,
     /// The words that were read as others.
     pub corrections: Vec<Correction>,
-    /// Words that the domain does not know, with a word that it knows and that may have been meant; of a suggestion, those
-    /// that it rests on.
-    pub doubtful: Vec<Correction>,
-    /// Whether the program rests on such a word: it is a suggestion, to be confirmed.
-    pub is_suggestion: bool,
+    /// The corrections that change a word of the language, which may have been meant. Where there are any, the program is a
+    /// suggestion, to be confirmed.
+    pub suggested: Vec<Correction>,
     /// The words that carry a meaning which the program does not have.
     pub unread: Vec<Unread>,
     /// Parts of names that too many names have.
@@ -154,8 +152,7 @@ impl Parse {
             in_domain: 1.0,
             unknown_words: Vec::new(),
             corrections: Vec::new(),
-            doubtful: Vec::new(),
-            is_suggestion: false,
+            suggested: Vec::new(),
             unread: Vec::new(),
             crowded: Vec::new(),
             rival: None,
@@ -174,6 +171,12 @@ impl Parse {
         }
         let words = spelling().map(|it| (it.span.start as usize, it.to.as_str()));
         Cow::Owned(self.utterance.with_words(words))
+    }
+
+    /// Whether the program is a suggestion: it rests on other words than those that were written.
+    #[must_use]
+    pub fn is_suggestion(&self) -> bool {
+        !self.suggested.is_empty()
     }
 
     /// The [`unknown_words`](Self::unknown_words) as they were written.

@@ -4,15 +4,18 @@
 //! `shard_gradients` are the two passes over it, written once: prepare, score with the network, then decode or compute
 //! the loss.
 
+mod doubts;
 mod lexicon;
+mod meaning;
 mod parse;
 mod reader;
 mod tables;
 
+pub use doubts::Doubt;
 pub use lexicon::{LeafMatch, LexiconUse, PHRASE_WEIGHTS};
 pub(crate) use parse::{Decoded, exhausted, parse_batch};
 pub use reader::Read;
-pub use tables::{N_MATCHES, SpanGradient, Tables};
+pub use tables::{COST, SpanGradient, Tables};
 
 use crate::directory::ModelError;
 use crate::families::Settings;
@@ -21,7 +24,8 @@ use crate::family::{
     StepTime, Stored, Task,
 };
 use crate::labels::Labels;
-use crate::outcome::Details;
+use crate::outcome::{Details, Parse};
+use meaning::Meanings;
 use reader::{Reader, Vocabulary};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -30,7 +34,7 @@ use spanwise_chart::candidates::Candidates;
 use spanwise_chart::gold_tree::GoldTree;
 use spanwise_chart::grammar::{Grammar, N_USAGES, Options};
 use spanwise_chart::lattice::{ChartError, Lattice, Leaf};
-use spanwise_core::Utterance;
+use spanwise_core::{Span, Utterance};
 use spanwise_lang::matching::MatchKind;
 use spanwise_lang::{Domain, Terms};
 use spanwise_nn::pretrained::{Activation, Architecture, EncoderConfig, Pretrained, Weights, WeightsError};
@@ -41,8 +45,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The tensor of the weights of inexact matches.
+/// The tensors of the weights of inexact matches. Models of earlier versions do not have them.
 const MATCHES: &str = "tables.matches";
+const MEANING: &str = "tables.meaning";
 
 /// Longest utterance of the compact encoder, with its ends.
 const COMPACT_POSITIONS: usize = 5_002;
@@ -57,6 +62,8 @@ pub(crate) struct Spec {
     pub(crate) lexicon: LexiconUse,
     /// Whether names and phrases are also matched inexactly, and typing errors corrected.
     pub(crate) approximate: bool,
+    /// Whether phrases are also matched by meaning.
+    pub(crate) meaning: bool,
     /// Width of the span scorer's hidden layer.
     pub(crate) hidden: usize,
     /// Columns of logits besides those of labels.
@@ -101,7 +108,9 @@ pub struct SpanModel {
     lexicon: LexiconUse,
     /// `None` where only exact matches count.
     reader: Option<Reader>,
-    table_ids: [ParamId; 4],
+    /// `None` where phrases are not matched by meaning.
+    meanings: Option<Meanings>,
+    table_ids: [ParamId; 5],
 }
 
 /// An utterance with its lattice: every constant that is allowed on every span of words.
@@ -150,11 +159,25 @@ impl SpanModel {
             add("tables.usages", &[labels.len(), N_USAGES], tables.usages.clone()),
             add("tables.rules", &[grammar.n_rules()], tables.rules.clone()),
             add("tables.weights", &[2], vec![tables.lexicon, tables.rare]),
-            add(MATCHES, &[N_MATCHES], tables.matches.to_vec()),
+            add(MATCHES, &[tables::MEANING], tables.matches[..tables::MEANING].to_vec()),
+            add(MEANING, &[1], tables.matches[tables::MEANING..].to_vec()),
         ];
-        let Spec { candidates, lexicon, .. } = spec;
-        let reader = vocabulary.map(|vocabulary| Reader::new(Arc::clone(&domain), vocabulary));
-        Self { domain, grammar, candidates, labels, tokenizer, network, tables, lexicon, reader, table_ids }
+        let Spec { candidates, lexicon, meaning, .. } = spec;
+        let meanings = meaning.then(|| Meanings::new(&domain, &tokenizer, &network)).flatten();
+        let reader = vocabulary.map(|vocabulary| Reader::new(Arc::clone(&domain), vocabulary, &tokenizer));
+        Self {
+            domain,
+            grammar,
+            candidates,
+            labels,
+            tokenizer,
+            network,
+            tables,
+            lexicon,
+            reader,
+            meanings,
+            table_ids,
+        }
     }
 
     /// A model with fresh or pretrained weights. Predicates in fewer than `rare_below` programs become rare labels.
@@ -242,8 +265,7 @@ impl SpanModel {
         let shapes: Vec<_> =
             shapes.map(|(id, name, shape, _)| (id, name.to_owned(), shape.to_vec())).collect();
         for (id, name, shape) in shapes {
-            // Models of earlier versions match exactly.
-            if name == MATCHES && !weights.contains(&name) {
+            if [MATCHES, MEANING].contains(&&*name) && !weights.contains(&name) {
                 continue;
             }
             let values = weights.take(&name, &shape)?;
@@ -277,7 +299,9 @@ impl SpanModel {
 
     /// Reads the tables from the parameters, after these changed.
     pub(crate) fn refresh(&mut self) {
-        let [usages, rules, weights, matches] = self.table_ids.map(|id| self.network.params.values(id));
+        let [usages, rules, weights, mut matches, meaning] =
+            self.table_ids.map(|id| self.network.params.values(id));
+        matches.extend(meaning);
         let matches = std::array::from_fn(|at| matches[at]);
         self.tables = Tables { usages, rules, lexicon: weights[0], rare: weights[1], matches };
     }
@@ -287,10 +311,15 @@ impl SpanModel {
     /// # Errors
     /// An utterance that is too long for a chart.
     pub fn prepare(&self, utterance: Utterance) -> Result<Prepared, ChartError> {
-        let read = match &self.reader {
+        let mut read = match &self.reader {
             Some(reader) => reader.read(&self.tokenizer, &utterance),
             None => Read::exactly(&self.domain, &utterance),
         };
+        let pieces = self.tokenizer.encode(&read.utterance);
+        if let Some(meanings) = &self.meanings {
+            let found = meanings.matches(&self.network, &pieces, |at| self.is_open(&read, at));
+            read.found.extend(found);
+        }
         let inexact: Vec<Leaf> = read
             .found
             .iter()
@@ -316,8 +345,16 @@ impl SpanModel {
             Lattice::new(utterance.len(), kept)?.with_values(lattice.values().to_vec())
         };
         let matches = lattice.leaves().iter().map(|leaf| matches.of(leaf)).collect();
-        let pieces = self.tokenizer.encode(&read.utterance);
         Ok(Prepared { utterance, read, pieces, lattice, matches })
+    }
+
+    /// Whether a word may have a meaning that no name or phrase accounts for.
+    fn is_open(&self, read: &Read, at: usize) -> bool {
+        let word = &read.utterance.tokens()[at].lower;
+        let here = Span::new(at as u32, at as u32 + 1);
+        word.chars().all(char::is_alphabetic)
+            && !self.domain.is_no_meaning(word)
+            && !read.found.iter().any(|found| found.span.contains(here))
     }
 }
 
@@ -405,6 +442,10 @@ impl<F: SpanFamily> Family for F {
 
     fn work(&self, request: &Request) -> u64 {
         parse::prepare_checked(self, request).map_or(0, |input| SpanFamily::work(self, &input))
+    }
+
+    fn doubts(&self, utterance: &Utterance, parse: Option<&Parse>) -> Vec<Doubt> {
+        self.model().doubts(utterance, parse)
     }
 
     fn word_vectors(&self, batch: &[&Pieces]) -> Vec<Vec<f32>> {

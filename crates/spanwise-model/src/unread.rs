@@ -1,11 +1,11 @@
 //! Which words of an utterance its best program leaves out although they carry a meaning, and which it only guesses.
 
-use crate::confidence::{Evidence, Familiarity, WordCounts};
+use crate::confidence::{Evidence, Familiarity, ReadAs, WordCounts};
 use crate::outcome::{Parse, Unread};
 use spanwise_chart::tree::{Category, SpanTree};
 use spanwise_core::{Span, Utterance};
 use spanwise_lang::{ConstantId, Domain, Kind};
-use spanwise_reading::UnreadKind;
+use spanwise_reading::{CorrectionKind, UnreadKind};
 
 /// What words are compared with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,10 +16,20 @@ pub enum Basis {
     Others,
 }
 
+/// What is known about words: the domain, how training utterances read them, and which of them are similar.
+#[derive(Clone, Copy)]
+pub struct Known<'a> {
+    /// The domain.
+    pub domain: &'a Domain,
+    /// How training utterances read words.
+    pub counts: &'a WordCounts,
+    /// The largest similarity of a word to others, from 0 to 1.
+    pub similarity: &'a dyn Fn(&str, &[&str]) -> f64,
+}
+
 /// The words of one parse, as they were read.
 struct Words<'a> {
-    domain: &'a Domain,
-    counts: &'a WordCounts,
+    known: Known<'a>,
     basis: Basis,
     read: &'a Utterance,
     /// The constant that each word is aligned to.
@@ -29,39 +39,45 @@ struct Words<'a> {
 /// The words that a parse leaves out although they carry a meaning, and the evidence against its program. Nothing, where
 /// no words were counted or where the family has no trees. `read` is the utterance as it was read, after corrections.
 ///
-/// Cost: a few look-ups for each word.
+/// Cost: a few look-ups for each word, and one comparison with all words that are read in the same way for each word
+/// that training utterances do not read so.
 #[must_use]
-pub fn unread(
-    domain: &Domain,
-    counts: &WordCounts,
-    parse: &Parse,
-    read: &Utterance,
-    basis: Basis,
-) -> (Vec<Unread>, Evidence) {
+pub fn unread(known: Known<'_>, parse: &Parse, read: &Utterance, basis: Basis) -> (Vec<Unread>, Evidence) {
     let mut evidence = Evidence::default();
-    let Some(tree) = parse.tree.as_ref().filter(|_| !counts.is_empty()) else {
+    let Some(tree) = parse.tree.as_ref().filter(|_| !known.counts.is_empty()) else {
         return (Vec::new(), evidence);
     };
-    let words = Words { domain, counts, basis, read, aligned: aligned(tree, read.len()) };
-    evidence.corrected = parse.corrections.iter().map(|it| f64::from(it.cost)).sum();
+    let words = Words { known, basis, read, aligned: aligned(tree, read.len()) };
+    // Whether a suggestion is right is asked, not estimated.
+    for correction in parse.corrections.iter().filter(|it| !parse.suggested.contains(it)) {
+        match correction.kind {
+            CorrectionKind::Part => evidence.parts += 1.0,
+            _ if known.domain.is_inflection(parse.utterance.slice(correction.span), &correction.to) => {}
+            _ => evidence.corrected += f64::from(correction.cost),
+        }
+    }
     let mut found: Vec<Unread> = Vec::new();
-    for (at, is_name) in domain.lexicon().is_name(read).into_iter().enumerate() {
+    for (at, is_name) in known.domain.lexicon().is_name(read).into_iter().enumerate() {
         let Some(kind) = words.kind(at, is_name) else { continue };
         let here = at as u32;
+        let oddness = match kind {
+            UnreadKind::Unknown | UnreadKind::Content => words.oddness(at),
+            UnreadKind::Number | UnreadKind::Name | UnreadKind::Negation => 1.0,
+        };
         match found.last_mut().filter(|last| last.kind == kind && last.span.end == here) {
             Some(last) => {
                 last.span.end = here + 1;
                 if matches!(kind, UnreadKind::Unknown | UnreadKind::Content) {
-                    evidence.add(kind);
+                    evidence.add(kind, oddness);
                 }
             }
             None => {
-                evidence.add(kind);
+                evidence.add(kind, oddness);
                 found.push(Unread { span: Span::new(here, here + 1), kind });
             }
         }
     }
-    evidence.guessed = words.n_guessed() as f64;
+    evidence.guessed = words.guessed();
     (found, evidence)
 }
 
@@ -76,12 +92,24 @@ fn aligned(tree: &SpanTree, n_words: usize) -> Vec<Option<(ConstantId, Span)>> {
     aligned
 }
 
-/// Every word, and whether a tree aligns it to nothing.
+/// Every word, and what a tree aligns it to.
 #[must_use]
-pub fn null_words<'a>(tree: &SpanTree, read: &'a Utterance) -> Vec<(&'a str, bool)> {
+pub fn read_words<'a>(
+    domain: &'a Domain,
+    tree: &SpanTree,
+    read: &'a Utterance,
+) -> Vec<(&'a str, ReadAs<'a>)> {
     let aligned = aligned(tree, read.len());
     let words = read.tokens().iter().zip(aligned);
-    words.map(|(token, aligned)| (token.lower.as_str(), aligned.is_none())).collect()
+    words.map(|(token, aligned)| (token.lower.as_str(), read_as(domain, aligned))).collect()
+}
+
+fn read_as(domain: &Domain, aligned: Option<(ConstantId, Span)>) -> ReadAs<'_> {
+    match aligned.map(|(constant, _)| &domain.constants()[constant]) {
+        None => ReadAs::Null,
+        Some(constant) if constant.kind == Kind::Predicate => ReadAs::Predicate(&constant.name),
+        Some(_) => ReadAs::Value,
+    }
 }
 
 impl Words<'_> {
@@ -100,21 +128,22 @@ impl Words<'_> {
                 [same().count() as u32, n_null as u32]
             }
         };
-        self.counts.without(word, left_out)
+        self.known.counts.without(word, left_out)
     }
 
     /// Why a word counts as unread; `None` if it is read, or carries no meaning.
     fn kind(&self, at: usize, is_name: bool) -> Option<UnreadKind> {
         let word = self.word(at);
-        let language = self.domain.language();
+        let language = self.known.domain.language();
         let is_negation = language.is_some_and(|language| language.negations.contains(&word));
         // Single letters are what is left of `what's` and of initials.
         let is_word = has_digit(word) || word.chars().filter(|c| c.is_alphabetic()).count() > 1;
-        if self.aligned[at].is_some() || !(is_word || is_negation) || self.domain.is_no_meaning(word) {
+        if self.aligned[at].is_some() || !(is_word || is_negation) || self.known.domain.is_no_meaning(word) {
             return None;
         }
         let familiarity = self.familiarity(at);
-        if familiarity == Familiarity::Null {
+        // Digits say something, whatever they said before.
+        if familiarity == Familiarity::Null && !has_digit(word) {
             return None;
         }
         if is_negation {
@@ -133,17 +162,56 @@ impl Words<'_> {
         }
     }
 
-    /// The number of unknown words and of numbers under predicates without a phrase of the lexicon: a predicate that was
+    /// How often this utterance reads a word in some way: that many occurrences do not count.
+    fn left_out(&self, word: &str, reading: ReadAs<'_>) -> u32 {
+        if self.basis == Basis::All {
+            return 0;
+        }
+        let here = |&at: &usize| self.word(at) == word && self.read_as(at) == reading;
+        (0..self.read.len()).filter(here).count() as u32
+    }
+
+    fn read_as(&self, at: usize) -> ReadAs<'_> {
+        read_as(self.known.domain, self.aligned[at])
+    }
+
+    /// How unusual it is that a word is read as it is: zero if training utterances read it so, too, and otherwise one less
+    /// its similarity to the words that they do.
+    fn oddness(&self, at: usize) -> f64 {
+        let (word, reading) = (self.word(at), self.read_as(at));
+        let counts = self.known.counts;
+        if counts.count(word, reading) > self.left_out(word, reading) {
+            return 0.0;
+        }
+        let is_left = |&(other, n): &(&str, u32)| n > self.left_out(other, reading);
+        let others: Vec<&str> =
+            counts.read_as(reading).into_iter().filter(is_left).map(|(other, _)| other).collect();
+        if others.iter().any(|other| self.known.domain.is_inflection(word, other)) {
+            return 0.0;
+        }
+        1.0 - (self.known.similarity)(word, &others)
+    }
+
+    /// How odd the words under predicates are, unless the lexicon has them. A number is always odd: a predicate that was
     /// learned on one number says nothing of another.
-    fn n_guessed(&self) -> usize {
-        let matches = self.domain.lexicon().matches(self.read);
-        let is_guess = |at: &usize| {
-            let Some((constant, span)) = self.aligned[*at] else { return false };
-            self.domain.constants()[constant].kind == Kind::Predicate
-                && (self.familiarity(*at) == Familiarity::Unknown || has_digit(self.word(*at)))
-                && !matches.iter().any(|found| found.constant == constant && found.span == span)
+    fn guessed(&self) -> f64 {
+        let matches = self.known.domain.lexicon().matches(self.read);
+        let oddness = |at: usize| {
+            let Some((constant, span)) = self.aligned[at] else { return 0.0 };
+            let is_predicate = self.known.domain.constants()[constant].kind == Kind::Predicate;
+            let here = Span::new(at as u32, at as u32 + 1);
+            let in_lexicon = || {
+                matches
+                    .iter()
+                    .any(|it| it.constant == constant && it.span.contains(here) && span.contains(it.span))
+            };
+            match self.word(at) {
+                word if !is_predicate || !word.chars().any(char::is_alphanumeric) || in_lexicon() => 0.0,
+                word if has_digit(word) => 1.0,
+                _ => self.oddness(at),
+            }
         };
-        (0..self.read.len()).filter(is_guess).count()
+        (0..self.read.len()).map(oddness).sum()
     }
 }
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use spanwise_core::Utterance;
 use spanwise_lang::Domain;
-use spanwise_model::confidence::{Calibration, Confidence, Effects, Novelty, Scale, WordCounts};
+use spanwise_model::confidence::{Calibration, Confidence, Effects, Novelty, ReadAs, Scale, WordCounts};
 use spanwise_model::families::chart::ChartSettings;
 use spanwise_model::{
     Blueprint, Compact, Details, EncoderSource, FORMAT_VERSION, FamilySettings as _, Model, Outcome, Parser,
@@ -356,8 +356,8 @@ fn calibrated() -> Model {
     let scale = Scale { center: 0.5, width: 0.05 };
     let vocabulary = ["light", "the"].map(str::to_owned).into();
     let mut words = WordCounts::default();
-    words.add("light", false);
-    words.add("the", true);
+    words.add("light", ReadAs::Predicate("light"));
+    words.add("the", ReadAs::Null);
     model.confidence = Confidence {
         calibration: Calibration { slope: 1.5, offset: -0.25 },
         novelty: Some(Novelty { width: 16, prototypes, scale, vocabulary }),

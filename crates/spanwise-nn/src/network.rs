@@ -10,6 +10,7 @@ use crate::tokenizer::Pieces;
 use crate::transformer::{Dropout, Padded, Source, Transformer, indices};
 use burn::tensor::{Tensor, TensorData, activation};
 use spanwise_core::Random;
+use std::sync::OnceLock;
 
 /// Sizes of the span scorer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
@@ -154,6 +155,8 @@ pub struct Network {
     head_config: HeadConfig,
     /// How many layers are frozen; `None` when even the embeddings are trained.
     frozen: Option<usize>,
+    /// The mean of the word-piece embeddings, once it was needed.
+    mean_embedding: OnceLock<Vec<f32>>,
 }
 
 impl Network {
@@ -213,7 +216,7 @@ impl Network {
         let mut params = Params::default();
         let transformer = Transformer::new(config, ngram_buckets, &mut params, source)?;
         let head = Head::new(head_config, transformer.config.hidden, &mut params, source, seed)?;
-        Ok(Self { params, transformer, head, head_config, frozen: None })
+        Ok(Self { params, transformer, head, head_config, frozen: None, mean_embedding: OnceLock::new() })
     }
 
     /// The encoder's configuration.
@@ -307,6 +310,24 @@ impl Network {
     #[must_use]
     pub fn word_vectors(&self, batch: &[&Pieces]) -> Vec<Vec<f32>> {
         batch.iter().zip(self.encode(batch)).map(|(pieces, values)| self.words(pieces, &values)).collect()
+    }
+
+    /// The vector of each text in the table of word-piece embeddings: the mean of its pieces' rows, less the mean of the
+    /// table, normalized. Texts of similar meaning have similar vectors, if the encoder is pretrained; its embeddings are
+    /// never trained. The vector of a text without pieces is zero.
+    #[must_use]
+    pub fn static_vectors(&self, texts: &[&[u32]]) -> Vec<Vec<f32>> {
+        let hidden = self.encoder().hidden;
+        let ids: Vec<i64> = texts.iter().copied().flatten().map(|&id| i64::from(id)).collect();
+        if ids.is_empty() {
+            return vec![vec![0.0; hidden]; texts.len()];
+        }
+        let rows = numbers(self.transformer.embeddings(&self.params).select(0, indices(ids)));
+        let mean = self
+            .mean_embedding
+            .get_or_init(|| numbers(self.transformer.embeddings(&self.params).mean_dim(0)));
+        let mut rows = rows.chunks_exact(hidden);
+        texts.iter().map(|ids| centered_mean(rows.by_ref().take(ids.len()), mean)).collect()
     }
 
     /// The vectors of words, from those of pieces.
@@ -416,6 +437,19 @@ impl Network {
         // (spans, labels)
         spans.matmul(view.matrix(self.head.out)) + view.vector(self.head.out_bias).unsqueeze()
     }
+}
+
+/// The mean of vectors less another one, normalized; zero if there are none.
+fn centered_mean<'a>(rows: impl Iterator<Item = &'a [f32]>, center: &[f32]) -> Vec<f32> {
+    let mut sum = vec![0.0; center.len()];
+    for row in rows {
+        sum.iter_mut().zip(row.iter().zip(center)).for_each(|(sum, (value, center))| *sum += value - center);
+    }
+    let length = sum.iter().map(|value| value * value).sum::<f32>().sqrt();
+    if length > 0.0 {
+        sum.iter_mut().for_each(|value| *value /= length);
+    }
+    sum
 }
 
 fn numbers<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {

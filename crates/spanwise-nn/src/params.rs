@@ -154,6 +154,12 @@ impl Params {
         trained.map(|param| param.shape.iter().product::<usize>()).sum()
     }
 
+    /// A matrix, without a copy.
+    pub(crate) fn matrix(&self, id: ParamId) -> Tensor<2> {
+        let Param { values, shape, .. } = &self.list[id.0];
+        values.clone().reshape(Shape::from([shape[0], shape[1]]))
+    }
+
     /// Tensors for one pass; with gradients for what is trained, if wanted.
     pub(crate) fn view(&self, with_gradients: bool) -> View {
         let tensors = self.list.iter().map(|param| {

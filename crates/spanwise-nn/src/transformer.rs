@@ -221,6 +221,11 @@ impl Transformer {
         }
     }
 
+    /// The table of word-piece embeddings, `[pieces, hidden]`.
+    pub(crate) fn embeddings(&self, params: &Params) -> Tensor<2> {
+        params.matrix(self.words)
+    }
+
     /// Embeddings `[n, length, hidden]`.
     pub(crate) fn embed(&self, view: &View, batch: &[&Pieces], padded: &Padded) -> Tensor<3> {
         let (n, length, hidden) = (padded.n, padded.length, self.config.hidden);

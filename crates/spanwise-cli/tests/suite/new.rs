@@ -54,7 +54,7 @@ fn its_executor_answers_and_travels_with_the_model() {
     let call = ["train", "home/train.toml", "--out", "model", "--set", "training.epochs=2"];
     sandbox.run(call).exits(0);
     std::fs::remove_dir_all(sandbox.path("home")).unwrap();
-    let reply = sandbox.run(["parse", "model", "--json", "all lamps on"]).exits(0).json();
+    let reply = sandbox.run(["parse", "model", "--json", "--always-answer", "all lamps on"]).exits(0).json();
     assert!(reply["denotation"].is_string() && reply.get("error").is_none(), "{reply}");
 }
 

@@ -61,7 +61,7 @@ impl Words {
         let is_null = |word: &str| {
             counts.familiarity(word) == Familiarity::Null && word.chars().all(char::is_alphabetic)
         };
-        let null = counts.iter().map(|(word, _)| word).filter(|word| is_null(word)).map(str::to_owned);
+        let null = counts.iter().filter(|word| is_null(word)).map(str::to_owned);
         let language = model.domain.language();
         Self {
             unknown,
@@ -85,13 +85,13 @@ impl Words {
             1 => Some((1800 + random.below(230)).to_string()),
             _ => Some((2 + random.below(400)).to_string()),
         };
-        let (word, truth) = match random.below(10) {
+        let (word, truth) = match random.below(12) {
             0 | 1 => (pick(&self.unknown, random)?.clone(), Truth::Unanswerable),
             2 => (number(random)?, Truth::Unanswerable),
             3 => (pick(&self.names, random)?.clone(), Truth::Unanswerable),
             4 => ((*pick(self.negations, random)?).to_owned(), Truth::Unanswerable),
             5 => (pick(&self.null, random)?.clone(), Truth::Same),
-            6 => return replaced(utterance, aligned, pick(&self.unknown, random)?, random),
+            6 | 10 | 11 => return replaced(utterance, aligned, pick(&self.unknown, random)?, random),
             7 => {
                 let noisy = with_typing_errors(utterance.text(), 1, random);
                 return (noisy != utterance.text()).then_some((noisy, Truth::Same));

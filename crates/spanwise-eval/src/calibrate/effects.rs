@@ -9,20 +9,32 @@ use super::corrupt::{Truth, Words};
 use crate::evaluate::BATCH;
 use rayon::prelude::*;
 use spanwise_core::{Random, Utterance};
-use spanwise_model::confidence::{Confidence, Effects, Evidence, WordCounts, log_odds, sigmoid};
-use spanwise_model::unread::{Basis, null_words, unread};
+use spanwise_model::confidence::{Effects, Evidence, ReadAs, WordCounts, log_odds, sigmoid};
+use spanwise_model::unread::{Basis, read_words};
 use spanwise_model::{Details, Model, Outcome, Parse};
 
-/// The effects before any evidence, and the weight of the penalty on other ones, relative to one example.
-const PRIOR: f64 = 1.5;
-const PENALTY: f64 = 0.5;
+/// The effects before any evidence, and the weight of the penalty on other ones, relative to one example. On splits of
+/// GeoQuery's train and dev sets, effects from 2 to 5 reject about as many unanswerable questions. Corrections are seldom
+/// wrong.
+const PRIOR: Effects = Effects {
+    numbers: 2.5,
+    names: 2.5,
+    negations: 2.5,
+    unknown: 2.5,
+    content: 2.5,
+    guessed: 2.5,
+    corrected: 0.5,
+    parts: 2.5,
+};
+const PENALTY: f64 = 3.0;
 /// Steps of gradient descent, and their size relative to the number of examples.
 const STEPS: usize = 2_000;
 const RATE: f64 = 2.0;
 /// The share of right answers on dev that the threshold keeps.
 const KEPT: f64 = 0.955;
-/// The range of thresholds.
-const THRESHOLDS: [f64; 2] = [0.05, 0.6];
+/// The range of thresholds. A dev set is small: on splits of GeoQuery's train and dev sets, thresholds outside of it keep
+/// too few right answers, or answer too many questions that cannot be answered.
+const THRESHOLDS: [f64; 2] = [0.55, 0.6];
 
 /// One utterance with what is known about it.
 struct Point {
@@ -30,6 +42,7 @@ struct Point {
     log_odds: f64,
     in_domain: f64,
     counts: [f64; Evidence::N],
+    guessed: f64,
     right: bool,
 }
 
@@ -84,11 +97,13 @@ fn counted(model: &Model, train: &[Utterance], parsed: &[Outcome]) -> WordCounts
     for parse in parsed.iter().filter_map(Outcome::parse) {
         let Some(tree) = &parse.tree else { continue };
         let read = parse.read();
-        null_words(tree, &read).into_iter().for_each(|(word, is_null)| counts.add(word, is_null));
+        for (word, read_as) in read_words(&model.domain, tree, &read) {
+            counts.add(word, read_as);
+        }
     }
     for token in train.iter().flat_map(Utterance::tokens) {
         if !counts.contains(&token.lower) && !model.domain.is_no_meaning(&token.lower) {
-            counts.add(&token.lower, false);
+            counts.add(&token.lower, ReadAs::Value);
         }
     }
     counts
@@ -101,20 +116,27 @@ fn points(
     (dev, right): (&[Utterance], &[bool]),
     unanswerable: &[Utterance],
 ) -> Vec<Point> {
-    let Confidence { calibration, words, .. } = &model.confidence;
+    let calibration = model.confidence.calibration;
     let point = |parse: &Parse, basis: Basis, right: bool| {
-        let (_, evidence) = unread(&model.domain, words, parse, &parse.read(), basis);
+        let (_, evidence) = model.unread(parse, basis);
         let log_odds = log_odds(calibration.of(parse.posterior)).min(Effects::MAX_LOG_ODDS);
-        Point { log_odds, in_domain: parse.in_domain, counts: evidence.counts(), right }
+        let (counts, guessed) = (evidence.counts(), evidence.guessed);
+        Point { log_odds, in_domain: parse.in_domain, counts, guessed, right }
     };
     let mut points: Vec<Point> =
         parsed.iter().filter_map(Outcome::parse).map(|parse| point(parse, Basis::Others, true)).collect();
+    // What a predicate has to do with a word that no other utterance gives it was learned from this one. Whether it would
+    // have been guessed is not known.
+    points.retain(|point| point.guessed == 0.0);
     let fillers = Words::new(model, chosen);
     let mut random = Random::new(0, &[11]);
     let (mut texts, mut origins) = (Vec::new(), Vec::new());
     for (at, (utterance, outcome)) in chosen.iter().zip(parsed).enumerate() {
         let Some(tree) = outcome.parse().and_then(|parse| parse.tree.as_ref()) else { continue };
-        let aligned: Vec<bool> = null_words(tree, utterance).into_iter().map(|(_, null)| !null).collect();
+        let aligned: Vec<bool> = read_words(&model.domain, tree, utterance)
+            .into_iter()
+            .map(|(_, read_as)| read_as != ReadAs::Null)
+            .collect();
         if let Some((text, truth)) = fillers.corrupt(utterance, &aligned, &mut random) {
             texts.push(Utterance::new(text).said_at(utterance.now()));
             origins.push((at, truth));
@@ -141,7 +163,7 @@ fn written(model: &Model, parse: &Parse) -> String {
 /// The effects under which the points are most likely, with a penalty towards the prior. Gradient descent; no effect is
 /// negative.
 fn fit(points: &[Point]) -> Effects {
-    let mut weights = [PRIOR; Evidence::N];
+    let mut weights = PRIOR.weights();
     for _ in 0..STEPS {
         let gradient = gradient(points, &weights);
         for (weight, slope) in weights.iter_mut().zip(gradient) {
@@ -154,7 +176,8 @@ fn fit(points: &[Point]) -> Effects {
 /// The gradient of the penalized log loss. The probability of a point is that it is in the domain, times the logistic
 /// function of its log-odds after evidence.
 fn gradient(points: &[Point], weights: &[f64; Evidence::N]) -> [f64; Evidence::N] {
-    let mut gradient = weights.map(|weight| PENALTY * (weight - PRIOR));
+    let prior = PRIOR.weights();
+    let mut gradient: [f64; Evidence::N] = std::array::from_fn(|at| PENALTY * (weights[at] - prior[at]));
     for point in points {
         let effect: f64 = point.counts.iter().zip(weights).map(|(count, weight)| count * weight).sum();
         let q = sigmoid(point.log_odds - effect);
@@ -189,6 +212,7 @@ mod tests {
                 log_odds: f64::from(at % 13) - 4.0,
                 in_domain: 1.0 - f64::from(at % 4) * 0.2,
                 counts: std::array::from_fn(|_| count()),
+                guessed: 0.0,
                 right: at % 3 > 0,
             })
             .collect()
@@ -201,7 +225,8 @@ mod tests {
             let p = point.in_domain / (1.0 + (effect - point.log_odds).exp());
             if point.right { -p.ln() } else { -(1.0 - p).ln() }
         };
-        let penalty: f64 = weights.iter().map(|weight| PENALTY / 2.0 * (weight - PRIOR).powi(2)).sum();
+        let both = weights.iter().zip(PRIOR.weights());
+        let penalty: f64 = both.map(|(weight, prior)| PENALTY / 2.0 * (weight - prior).powi(2)).sum();
         points.iter().map(one).sum::<f64>() + penalty
     }
 
@@ -225,21 +250,21 @@ mod tests {
         let point = |kind: usize, right: bool| {
             let mut counts = [0.0; Evidence::N];
             counts[kind] = 1.0;
-            Point { log_odds: 4.0, in_domain: 1.0, counts, right }
+            Point { log_odds: 4.0, in_domain: 1.0, counts, guessed: 0.0, right }
         };
         let points: Vec<Point> = (0..100).flat_map(|_| [point(0, false), point(1, true)]).collect();
         let weights = fit(&points).weights();
         assert!(weights[0] > 4.0 && weights[1] < 0.5, "{weights:?}");
         // Nothing is known about the others.
-        assert!(weights[2..].iter().all(|weight| (weight - PRIOR).abs() < 1e-9));
+        assert!(weights[2..].iter().zip(&PRIOR.weights()[2..]).all(|(a, b)| (a - b).abs() < 1e-9));
     }
 
     #[test]
     fn the_threshold_keeps_most_right_answers_and_stays_in_its_range() {
-        let probabilities: Vec<f64> = (0..100).map(|at| f64::from(at) / 200.0 + 0.1).collect();
+        let probabilities: Vec<f64> = (0..100).map(|at| 0.45 + f64::from(at) / 50.0).collect();
         let found = threshold(probabilities.clone());
         let kept = probabilities.iter().filter(|p| **p >= found).count();
         assert!((95..=97).contains(&kept), "{found} keeps {kept}");
-        assert_eq!((threshold(vec![0.99; 50]), threshold(Vec::new())), (0.6, 0.05));
+        assert_eq!((threshold(vec![0.99; 50]), threshold(Vec::new())), (0.6, 0.55));
     }
 }

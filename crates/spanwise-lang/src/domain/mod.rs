@@ -291,6 +291,13 @@ impl Domain {
         self.no_meaning.contains(word)
     }
 
+    /// Whether two words are forms of the same word, in the language that the file names; case does not matter.
+    #[must_use]
+    pub fn is_inflection(&self, word: &str, other: &str) -> bool {
+        let stem = |language: &Language, word: &str| (language.stem)(&word.to_lowercase());
+        self.language.is_some_and(|language| stem(language, word) == stem(language, other))
+    }
+
     /// The lexicon.
     #[must_use]
     pub fn lexicon(&self) -> &Lexicon {

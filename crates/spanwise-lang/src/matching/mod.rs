@@ -37,6 +37,8 @@ pub enum MatchKind {
     Spelling,
     /// Some of the words of a longer name.
     Part,
+    /// By what it means. A [`Matcher`] does not find such matches: they need vectors of words.
+    Meaning,
 }
 
 /// A word that may have been meant where another was typed.

@@ -67,8 +67,8 @@ fn why(parse: &Parse) -> (Cause, String) {
 
 /// The first word that a suggestion changes, and what it becomes.
 fn suggested(parse: &Parse) -> Option<(&str, &str)> {
-    let first = parse.doubtful.first()?;
-    parse.is_suggestion.then(|| (parse.utterance.slice(first.span), first.to.as_str()))
+    let first = parse.suggested.first()?;
+    Some((parse.utterance.slice(first.span), first.to.as_str()))
 }
 
 fn quoted<'a>(words: impl Iterator<Item = &'a str>) -> String {

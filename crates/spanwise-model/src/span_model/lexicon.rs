@@ -1,6 +1,7 @@
 //! The lexicon feature: how much a match of a phrase or a name adds to the score of a leaf.
 
 use super::reader::Read;
+use super::tables::MEANING;
 use serde::{Deserialize, Serialize};
 use spanwise_chart::lattice::Leaf;
 use spanwise_core::Span;
@@ -27,11 +28,11 @@ pub enum LexiconUse {
 /// The lexicon match of a leaf.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct LeafMatch {
-    /// Its weight, by the number of its words; zero for a leaf without a match.
+    /// Its weight, by the number of its words or by similarity; zero for a leaf without a match.
     pub weight: f32,
     /// The place of its kind in [`super::Tables::matches`]; `None` for an exact match.
     pub inexact: Option<u8>,
-    /// How unlikely it is that the name or phrase was meant; zero for an exact match.
+    /// How unlikely it is that the name or phrase was meant; zero for an exact match and for one by meaning.
     pub cost: f32,
 }
 
@@ -71,13 +72,15 @@ impl Matches {
 }
 
 fn leaf_match(found: &Approximate) -> LeafMatch {
-    let inexact = match found.kind {
-        MatchKind::Exact => None,
-        MatchKind::Folded => Some(0),
-        MatchKind::Spelling => Some(1),
-        MatchKind::Part => Some(2),
+    let (inexact, weight, cost) = match found.kind {
+        MatchKind::Exact => (None, phrase_weight(found.span), 0.0),
+        MatchKind::Folded => (Some(0), phrase_weight(found.span), found.cost),
+        MatchKind::Spelling => (Some(1), phrase_weight(found.span), found.cost),
+        MatchKind::Part => (Some(2), phrase_weight(found.span), found.cost),
+        // The similarity itself is the feature.
+        MatchKind::Meaning => (Some(MEANING as u8), 1.0 - found.cost, 0.0),
     };
-    LeafMatch { weight: phrase_weight(found.span), inexact, cost: found.cost }
+    LeafMatch { weight, inexact, cost }
 }
 
 fn phrase_weight(span: Span) -> f32 {

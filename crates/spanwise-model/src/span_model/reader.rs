@@ -13,14 +13,19 @@ use std::sync::Arc;
 
 /// Most words of the vocabulary of training.
 const MAX_VOCABULARY: usize = 20_000;
-/// Near words that are considered for one that is not known.
+/// Near words that are looked at for one that is not known, and those that are considered.
+const MAX_FOUND: usize = 32;
 const MAX_NEAR: usize = 4;
 /// A near word is taken for the one that was meant only up to this cost; see `typo_cost`.
 const MAX_COST: f32 = 2.0;
 /// How much less a near word costs when it is e times as frequent.
 const PER_FREQUENCY: f32 = 0.25;
-/// A word of the language is doubted only if a near word costs at most this: about one typing error.
-const MAX_DOUBT: f32 = 1.2;
+/// Other near words than the one that was taken are matched, too, if they cost at most this much more.
+const MAX_MORE: f32 = 0.5;
+/// How much more a near word costs that only the language knows.
+const ONLY_COMMON: f32 = 0.7;
+/// Letters of a misspelt word that may become one which only the language knows.
+const MIN_LETTERS: usize = 5;
 /// How often a word of a name counts.
 const NAME_COUNT: u32 = 3;
 
@@ -45,7 +50,7 @@ pub(super) fn vocabulary<'a>(domain: &Domain, utterances: impl Iterator<Item = &
 /// What is needed to read words that are not written as the lexicon and the training utterances have them.
 #[derive(Debug)]
 pub(super) struct Reader {
-    domain: Arc<Domain>,
+    pub(super) domain: Arc<Domain>,
     matcher: Matcher,
     speller: Speller,
     pub(super) vocabulary: Vocabulary,
@@ -58,8 +63,6 @@ pub struct Read {
     pub utterance: Utterance,
     /// The words that were corrected.
     pub corrections: Vec<Correction>,
-    /// Words of the language that the domain does not know, with a near word that it knows. They may be what was meant.
-    pub doubtful: Vec<Correction>,
     /// Names and phrases, exact and inexact.
     pub(super) found: Vec<Approximate>,
     /// Parts of names that too many names have.
@@ -77,13 +80,7 @@ impl Read {
             cost: 0.0,
         };
         let found = domain.lexicon().matches(utterance).iter().map(exact).collect();
-        Self {
-            utterance: utterance.clone(),
-            corrections: Vec::new(),
-            doubtful: Vec::new(),
-            found,
-            crowded: Vec::new(),
-        }
+        Self { utterance: utterance.clone(), corrections: Vec::new(), found, crowded: Vec::new() }
     }
 
     /// The exact matches.
@@ -99,21 +96,10 @@ impl Read {
         self.found.iter().find(|found| found.span == span && found.constant == constant)
     }
 
-    /// Whether a parse aligns a word to a constant that the lexicon has there.
-    fn is_matched(&self, parse: &Parse, word: Span) -> bool {
-        let nodes = parse.tree.iter().flat_map(|tree| &tree.nodes);
-        nodes.filter(|node| node.span.contains(word)).any(|node| match node.category {
-            Category::Constant(constant) => self.of(node.span, constant).is_some(),
-            _ => false,
-        })
-    }
-
     /// Adds to a parse how its words were read: corrections, names that were matched inexactly, and names that are not
     /// clear.
     pub(super) fn note(&self, domain: &Domain, parse: &mut Parse) {
         parse.corrections.clone_from(&self.corrections);
-        parse.doubtful =
-            self.doubtful.iter().filter(|it| !self.is_matched(parse, it.span)).cloned().collect();
         let mut covered = vec![false; parse.utterance.len()];
         for node in parse.tree.iter().flat_map(|tree| &tree.nodes) {
             let Category::Constant(constant) = node.category else { continue };
@@ -123,7 +109,7 @@ impl Read {
                 MatchKind::Folded => CorrectionKind::Folded,
                 MatchKind::Spelling => CorrectionKind::Spelling,
                 MatchKind::Part => CorrectionKind::Part,
-                MatchKind::Exact => continue,
+                MatchKind::Exact | MatchKind::Meaning => continue,
             };
             // A misspelt word of a name was noted as a word.
             let is_known = self.corrections.iter().any(|it| node.span.contains(it.span));
@@ -139,32 +125,32 @@ impl Read {
 }
 
 impl Reader {
-    /// Indexes the names and phrases of a domain and a vocabulary.
-    pub(super) fn new(domain: Arc<Domain>, vocabulary: Vocabulary) -> Self {
+    /// Indexes the names and phrases of a domain, a vocabulary, and the common words that a pretrained encoder knows.
+    pub(super) fn new(domain: Arc<Domain>, vocabulary: Vocabulary, tokenizer: &Tokenizer) -> Self {
         let is_content = |word: &str| !domain.is_no_meaning(word) && !vocabulary.contains_key(word);
         let matcher = Matcher::new(domain.lexicon(), is_content);
         let names = matcher.name_words().map(|(word, n)| (word.to_owned(), n.min(NAME_COUNT)));
         let words = vocabulary.iter().map(|(word, &n)| (word.clone(), n));
         let mut all: BTreeMap<String, u32> = names.collect();
         words.for_each(|(word, n)| *all.entry(word).or_default() += n);
+        // The domain does not know them, so they count nothing.
+        for word in tokenizer.common_words() {
+            all.entry(word).or_default();
+        }
         let speller = Speller::new(all.iter().map(|(word, &n)| (word.as_str(), n)));
         Self { matcher, speller, vocabulary, domain }
     }
 
     /// Reads an utterance. Cost: tens of microseconds, and as much again for every word that is not known.
     pub(super) fn read(&self, tokenizer: &Tokenizer, utterance: &Utterance) -> Read {
-        let mut doubtful = Vec::new();
-        let mut near: Vec<Vec<Near<'_>>> = Vec::with_capacity(utterance.len());
-        for (at, token) in utterance.tokens().iter().enumerate() {
-            let found = self.near(&token.lower);
-            if found.is_empty() || !self.is_word(tokenizer, &token.lower) {
-                near.push(found);
-                continue;
-            }
-            near.push(Vec::new());
-            let best = found.first().filter(|best| best.cost <= MAX_DOUBT && best.edits == 1);
-            doubtful.extend(best.map(|best| correction(at, best)));
-        }
+        let near: Vec<Vec<Near<'_>>> = utterance
+            .tokens()
+            .iter()
+            .map(|token| {
+                let is_known = self.is_known(&token.lower) || self.is_word(tokenizer, &token.lower);
+                if is_known { Vec::new() } else { self.near(&token.lower) }
+            })
+            .collect();
         let corrections: Vec<Correction> = near
             .iter()
             .enumerate()
@@ -176,10 +162,7 @@ impl Reader {
             .tokens()
             .iter()
             .zip(&near)
-            .map(|(token, near)| {
-                let typed = Alternative::typed(&token.lower);
-                std::iter::once(typed).chain(near.iter().copied().map(Alternative::from)).collect()
-            })
+            .map(|(token, near)| alternatives(&token.lower, near))
             .collect();
         let mut matches = self.matcher.matches(self.domain.lexicon(), &words);
         // Words that are a name or a phrase of their own are not meant as a part of another.
@@ -204,31 +187,51 @@ impl Reader {
         Read {
             utterance: read,
             corrections,
-            doubtful,
             found: matches.found,
             crowded: matches.crowded.iter().map(crowd).collect(),
         }
     }
 
     /// Whether a word is one of the language. Then it is probably what was meant, even if the domain does not know it.
-    fn is_word(&self, tokenizer: &Tokenizer, word: &str) -> bool {
+    pub(super) fn is_word(&self, tokenizer: &Tokenizer, word: &str) -> bool {
         tokenizer.is_word(word) || self.domain.language().is_some_and(|language| language.has_word(word))
     }
 
-    /// The words that may have been meant by one that neither the domain nor training knows, the most likely first.
-    fn near(&self, word: &str) -> Vec<Near<'_>> {
-        let is_plain = word.chars().count() >= 3 && word.chars().all(char::is_alphabetic);
-        if !is_plain || self.speller.count(word).is_some() || self.domain.is_no_meaning(word) {
+    /// Whether a word is one of the training utterances, names or phrases.
+    pub(super) fn is_known(&self, word: &str) -> bool {
+        self.domain.is_no_meaning(word) || self.speller.count(word).is_some_and(|n| n > 0)
+    }
+
+    /// The other words that may have been meant by one, the most likely first.
+    pub(super) fn near(&self, word: &str) -> Vec<Near<'_>> {
+        let n_letters = word.chars().count();
+        if n_letters < 3 || !word.chars().all(char::is_alphabetic) {
             return Vec::new();
         }
-        let mut near = self.speller.near(word, MAX_NEAR);
-        let likelihood = |near: &Near<'_>| near.cost - PER_FREQUENCY * (near.count as f32).ln_1p();
+        let mut near = self.speller.near(word, MAX_FOUND);
+        let is_likely = |it: &Near<'_>| it.count > 0 || (it.edits <= 1 && n_letters >= MIN_LETTERS);
+        near.retain(|it| it.word != word && is_likely(it));
+        let likelihood = |near: &Near<'_>| match near.count {
+            0 => near.cost + ONLY_COMMON,
+            n => near.cost - PER_FREQUENCY * (n as f32).ln_1p(),
+        };
         near.sort_by(|a, b| likelihood(a).total_cmp(&likelihood(b)));
+        near.truncate(MAX_NEAR);
         near
     }
 }
 
-fn correction(at: usize, near: &Near<'_>) -> Correction {
+/// The words that names and phrases are matched with, where one was typed. What an error was corrected to counts as typed.
+fn alternatives<'a>(typed: &'a str, near: &[Near<'a>]) -> Vec<Alternative<'a>> {
+    let best = near.first().filter(|best| best.cost <= MAX_COST);
+    let first = Alternative::typed(best.map_or(typed, |best| best.word));
+    let most = best.map_or(f32::INFINITY, |best| best.cost + MAX_MORE);
+    let others = &near[usize::from(best.is_some())..];
+    let others = others.iter().filter(|it| it.count > 0 && it.cost <= most);
+    std::iter::once(first).chain(others.copied().map(Alternative::from)).collect()
+}
+
+pub(super) fn correction(at: usize, near: &Near<'_>) -> Correction {
     let (span, kind) = (Span::new(at as u32, at as u32 + 1), CorrectionKind::Spelling);
     Correction { span, to: near.word.to_owned(), kind, cost: near.cost }
 }
@@ -265,7 +268,7 @@ mod tests {
         let domain = Arc::new(Domain::load(DOMAIN, "places.toml", None, &NoTables).unwrap());
         let texts = ["what is the capital of texas", "what is the population of maine"].map(Utterance::new);
         let tokenizer = Tokenizer::Words(WordTable::from_utterances(texts.iter(), 1));
-        let reader = Reader::new(Arc::clone(&domain), vocabulary(&domain, texts.iter()));
+        let reader = Reader::new(Arc::clone(&domain), vocabulary(&domain, texts.iter()), &tokenizer);
         reader.read(&tokenizer, &Utterance::new(text))
     }
 
@@ -278,16 +281,17 @@ mod tests {
         let found = read("whta is the captial of texsa in 1978");
         assert_eq!(words(&found.corrections), [(0, "what"), (3, "capital"), (5, "texas")]);
         assert_eq!(found.utterance.text(), "what is the capital of texas in 1978");
-        assert!(found.found.iter().any(|it| it.kind == MatchKind::Spelling && it.span == Span::new(5, 6)));
+        // What is clear is then read as if it had been written so.
+        assert!(found.found.iter().any(|it| it.kind == MatchKind::Exact && it.span == Span::new(5, 6)));
         let clean = read("what is the capital of texas");
-        assert!(clean.corrections.is_empty() && clean.doubtful.is_empty());
+        assert!(clean.corrections.is_empty());
         assert!(clean.found.iter().all(|it| it.kind == MatchKind::Exact));
     }
 
     #[test]
-    fn words_of_the_language_are_doubted_and_stay() {
+    fn words_of_the_language_stay() {
         let found = read("what is the population of main");
-        assert_eq!((words(&found.corrections), words(&found.doubtful)), (vec![], vec![(5, "maine")]));
+        assert_eq!(words(&found.corrections), []);
         assert_eq!(found.utterance.text(), "what is the population of main");
     }
 

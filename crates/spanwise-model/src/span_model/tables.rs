@@ -6,10 +6,14 @@ use spanwise_nn::Gradients;
 /// The weight of a lexicon match before training.
 const LEXICON_WEIGHT: f32 = 5.0;
 
-/// The number of weights of inexact matches: one for each kind (folded, misspelt, part of a name), and one for its cost.
-pub const N_MATCHES: usize = 4;
+/// The number of weights of inexact matches: for those that are folded, misspelt or a part of a name, for their cost, and
+/// for those by meaning.
+const N_MATCHES: usize = 5;
+/// The places of the last two of them.
+pub const COST: usize = 3;
+pub(super) const MEANING: usize = 4;
 /// These weights before training.
-const MATCH_WEIGHTS: [f32; N_MATCHES] = [4.5, 4.0, 2.0, -1.0];
+const MATCH_WEIGHTS: [f32; N_MATCHES] = [4.5, 4.0, 2.0, -1.0, 4.0];
 
 /// Trainable scores that are read from tables.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -22,7 +26,7 @@ pub struct Tables {
     pub lexicon: f32,
     /// The score of every rare label.
     pub rare: f32,
-    /// The weights of inexact matches: folded, misspelt, part of a name; and that of their cost.
+    /// The weights of inexact matches: folded, misspelt, part of a name; that of their cost; and by meaning.
     pub matches: [f32; N_MATCHES],
 }
 
@@ -90,9 +94,10 @@ impl SpanModel {
     pub(super) fn place(&self, gradient: Tables, gradients: &mut Gradients) {
         let Tables { usages, rules, lexicon, rare, matches } = gradient;
         let n_parameters = gradients.len();
-        gradients[n_parameters - 4] = Some(usages);
-        gradients[n_parameters - 3] = Some(rules);
-        gradients[n_parameters - 2] = Some(vec![lexicon, rare]);
-        gradients[n_parameters - 1] = Some(matches.to_vec());
+        gradients[n_parameters - 5] = Some(usages);
+        gradients[n_parameters - 4] = Some(rules);
+        gradients[n_parameters - 3] = Some(vec![lexicon, rare]);
+        gradients[n_parameters - 2] = Some(matches[..MEANING].to_vec());
+        gradients[n_parameters - 1] = Some(matches[MEANING..].to_vec());
     }
 }

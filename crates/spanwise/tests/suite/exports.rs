@@ -30,8 +30,7 @@ fn every_field_of_a_parse_has_a_type_that_can_be_named() {
         in_domain,
         unknown_words,
         corrections,
-        doubtful,
-        is_suggestion,
+        suggested,
         unread,
         crowded,
         rival,
@@ -48,7 +47,7 @@ fn every_field_of_a_parse_has_a_type_that_can_be_named() {
     check_tree(&tree.unwrap(), domain, tokens.len());
 
     let _: (Vec<Correction>, Vec<Unread>, Vec<Crowded>) = (corrections, unread, crowded);
-    let _: (Option<TermId>, Vec<Correction>, bool) = (rival, doubtful, is_suggestion);
+    let _: (Option<TermId>, Vec<Correction>) = (rival, suggested);
     assert_eq!(alternatives.len(), 2);
     for Alternative { program, probability, posterior, score } in alternatives {
         let _: (TermId, f64, f64, f32) = (program, probability, posterior, score);

@@ -2,7 +2,7 @@
 
 use super::ChartParser;
 use super::settings::JoinScores;
-use crate::span_model::{LeafMatch, N_MATCHES, Prepared, SpanGradient, Tables};
+use crate::span_model::{COST, LeafMatch, Prepared, SpanGradient, Tables};
 use spanwise_chart::gold::{GoldChart, Joins, Underivable};
 use spanwise_chart::grammar::N_USAGES;
 use spanwise_chart::lattice::{ChartError, Gradient, Scores};
@@ -34,9 +34,6 @@ struct LeafKey {
     /// Its lexicon match.
     found: LeafMatch,
 }
-
-/// The place of the weight of costs among those of inexact matches.
-const COST: usize = N_MATCHES - 1;
 
 impl LeafKey {
     /// What its lexicon match adds to its score.

@@ -42,6 +42,8 @@ pub struct ChartSettings {
     pub lexicon: LexiconUse,
     /// Whether names and phrases are also matched inexactly, and typing errors corrected.
     pub approximate: bool,
+    /// Whether words are also matched with phrases of similar meaning. Needs a pretrained encoder.
+    pub meaning: bool,
     /// How discontinuous constituents are composed.
     #[serde(with = "crate::families::discontinuity")]
     pub discontinuity: Discontinuity,
@@ -62,6 +64,7 @@ impl Default for ChartSettings {
         Self {
             lexicon: LexiconUse::Full,
             approximate: true,
+            meaning: false,
             discontinuity: Discontinuity::Open,
             implicit: false,
             max_words: 4,
@@ -79,6 +82,7 @@ impl ChartSettings {
             candidates: Candidates { max_words: self.max_words, ..Candidates::default() },
             lexicon: self.lexicon,
             approximate: self.approximate,
+            meaning: self.meaning,
             hidden: self.hidden,
             n_extra: N_USAGES + self.joins.n_labels(),
         }

@@ -81,6 +81,7 @@ impl PaperSettings {
         Spec {
             // The paper's parser matches exactly.
             approximate: false,
+            meaning: false,
             options: self.options(),
             candidates: Candidates { max_words: self.max_words, ..Candidates::default() },
             lexicon: self.lexicon,
