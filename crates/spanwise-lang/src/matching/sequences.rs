@@ -4,10 +4,10 @@
 //! one more word narrows the range by binary search. Five thousand names with a common word are a range like any other.
 
 use super::fold::{fold, is_mark, push_letters};
-use super::interned::Interned;
-use super::texts::hash32;
 use crate::domain::ConstantId;
+use crate::interned::Interned;
 use crate::lexicon::{Lexicon, Source};
+use crate::texts::hash32;
 use std::cmp::Ordering;
 use std::ops::Range;
 

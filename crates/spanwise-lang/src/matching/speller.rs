@@ -5,7 +5,7 @@
 
 use super::edits::{Edits, typo_cost_of};
 use super::fold::fold;
-use super::texts::{Texts, hash32};
+use crate::texts::{Texts, hash32};
 use std::cmp::Reverse;
 
 /// Letters of the beginning of a word that the index looks at.

@@ -302,7 +302,7 @@ impl Compiler<'_> {
             source: parts.source.to_owned(),
             tables: self.read_tables,
             types: self.types,
-            base: self.base,
+            base: self.base.shared(),
             constants: self.constants,
             frames: self.frames,
             frame_owner: self.frame_owner,
