@@ -284,7 +284,8 @@ impl Compiler<'_> {
         }
     }
 
-    fn finish(self, parts: Parts<'_>) -> Domain {
+    fn finish(mut self, parts: Parts<'_>) -> Domain {
+        self.lexicon.shrink();
         let mut by_top: HashMap<_, Vec<FrameId>> = HashMap::new();
         for (id, frame) in self.frames.iter_enumerated() {
             if let Some(top) = frame.form.as_ref().and_then(|form| form.top(&self.base)) {
