@@ -146,11 +146,9 @@ impl Reader {
     pub(super) fn new(domain: Arc<Domain>, vocabulary: Vocabulary) -> Self {
         let is_content = |word: &str| !domain.is_no_meaning(word) && !vocabulary.contains_key(word);
         let matcher = Matcher::new(domain.lexicon(), is_content);
-        let names = matcher.name_words().map(|(word, n)| (word.to_owned(), n.min(NAME_COUNT)));
-        let words = vocabulary.iter().map(|(word, &n)| (word.clone(), n));
-        let mut all: BTreeMap<String, u32> = names.collect();
-        words.for_each(|(word, n)| *all.entry(word).or_default() += n);
-        let speller = Speller::new(all.iter().map(|(word, &n)| (word.as_str(), n)));
+        let names = matcher.name_words().map(|(word, n)| (word, n.min(NAME_COUNT)));
+        let words = vocabulary.iter().map(|(word, &n)| (word.as_str(), n));
+        let speller = Speller::new(names.chain(words));
         Self { matcher, speller, vocabulary, domain }
     }
 
