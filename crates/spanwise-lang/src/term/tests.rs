@@ -82,7 +82,7 @@ fn act(terms: &mut Terms, action: &Action) -> u32 {
 }
 
 /// Everything that can be read of a store.
-fn contents(terms: &Terms) -> Vec<(Shape, Symbol, String, Vec<TermId>, u32, u64, Vec<TermId>)> {
+fn contents(terms: &Terms) -> Vec<impl PartialEq + std::fmt::Debug + use<>> {
     let ids = (0..terms.len() as u32).map(TermId);
     ids.map(|id| {
         let (text, args) = (terms.head_text(id).to_owned(), terms.args(id).to_vec());
