@@ -3,7 +3,7 @@
 use crate::lattice::{ChartError, Lattice, Leaf};
 use spanwise_core::{Span, Utterance};
 use spanwise_lang::lexicon::{Match, Source};
-use spanwise_lang::{ConstantId, Domain, Kind};
+use spanwise_lang::{ConstantId, Domain};
 
 /// Where predicates are allowed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -60,13 +60,9 @@ impl Candidates {
         let mut leaves = licensed(domain, matches);
         leaves.extend(more);
         let predicates: Vec<ConstantId> = domain
-            .constants()
-            .iter_enumerated()
-            .filter(|(id, constant)| {
-                constant.kind == Kind::Predicate
-                    && domain.frames_of(*id).any(|(_, frame)| frame.state.is_some())
-            })
+            .predicates()
             .map(|(id, _)| id)
+            .filter(|&id| domain.frames_of(id).any(|(_, frame)| frame.state.is_some()))
             .collect();
         if self.predicates == PredicatePlacement::Anywhere {
             for span in self.spans(domain, utterance, matches) {

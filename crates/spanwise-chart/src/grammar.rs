@@ -26,6 +26,7 @@ use hashbrown::HashMap;
 use spanwise_core::{Idx, IndexVec};
 use spanwise_lang::states::AccumulatorId;
 use spanwise_lang::{ConstantId, Domain, FrameId, TypeId};
+use std::ops::Range;
 
 /// A function with one slot, as a leaf: `slot -> result`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -162,8 +163,12 @@ pub struct Grammar {
     pub(crate) leaf_symbol: Vec<LeafSymbol>,
     /// Where the values of symbols are within a cell.
     pub(crate) layout: Layout,
-    /// For each constant, the places of a cell that its leaves add to, with the usage that they are scored by.
-    pub(crate) leaf_places: Vec<Vec<(u32, Usage)>>,
+    /// For each frame, the places of a cell that its leaves add to, with the usage that they are scored by.
+    leaf_places: Vec<(u32, Usage)>,
+    /// For each frame, where its places begin; one more at the end.
+    place_starts: Vec<u32>,
+    /// For each constant, its frames. The entities of a class share one.
+    frames_of: Vec<Range<u32>>,
 }
 
 /// How a bare constant enters the chart.
@@ -218,6 +223,8 @@ impl Grammar {
             leaf_symbol: Vec::new(),
             layout: Layout::default(),
             leaf_places: Vec::new(),
+            place_starts: vec![0],
+            frames_of: domain.constants().iter().map(|constant| constant.frames.clone()).collect(),
         };
         grammar.leaves(domain);
         grammar.fills(domain);
@@ -226,30 +233,37 @@ impl Grammar {
         grammar.open_composites(domain);
         grammar.root(domain);
         grammar.layout = Layout::new(&grammar);
-        grammar.leaf_places =
-            domain.constants().iter().map(|constant| grammar.places(&constant.frames)).collect();
+        grammar.place_leaves();
         grammar
     }
 
-    fn places(&self, frames: &std::ops::Range<u32>) -> Vec<(u32, Usage)> {
-        let layout = &self.layout;
-        let mut places = Vec::new();
-        for frame in frames.clone() {
-            match self.leaf_symbol[frame as usize] {
+    fn place_leaves(&mut self) {
+        let Self { layout, leaf_places: places, .. } = self;
+        for symbol in &self.leaf_symbol {
+            let mut add = |place: usize, usage| places.push((place as u32, usage));
+            match *symbol {
                 LeafSymbol::Unreachable => {}
-                LeafSymbol::Closed(ty) => places.push((layout.leaf_closed.start + ty.index(), Usage::Closed)),
+                LeafSymbol::Closed(ty) => add(layout.leaf_closed.start + ty.index(), Usage::Closed),
                 LeafSymbol::Unary(id) => {
-                    for usage in &Usage::ALL[1..] {
-                        places.push((layout.unary[unary_slot(*usage)].start + id as usize, *usage));
+                    for &usage in &Usage::ALL[1..] {
+                        add(layout.unary[unary_slot(usage)].start + id as usize, usage);
                     }
                 }
                 LeafSymbol::Function(id) => {
-                    places.push((layout.function[0].start + id as usize, Usage::ApplyLeft));
-                    places.push((layout.function[1].start + id as usize, Usage::ApplyRight));
+                    add(layout.function[0].start + id as usize, Usage::ApplyLeft);
+                    add(layout.function[1].start + id as usize, Usage::ApplyRight);
                 }
             }
+            self.place_starts.push(places.len() as u32);
         }
-        places.into_iter().map(|(place, usage)| (place as u32, usage)).collect()
+    }
+
+    /// The places of a cell that the leaves of a constant add to, with the usage that they are scored by.
+    #[inline]
+    pub(crate) fn leaf_places(&self, constant: ConstantId) -> &[(u32, Usage)] {
+        let Range { start, end } = self.frames_of[constant.index()];
+        let place = |frame: u32| self.place_starts[frame as usize] as usize;
+        &self.leaf_places[place(start)..place(end)]
     }
 
     /// Number of rules with a score of their own.

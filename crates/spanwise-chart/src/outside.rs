@@ -524,7 +524,7 @@ impl<'a> Outside<'a> {
             let values: [f64; N_USAGES] =
                 std::array::from_fn(|usage| Sum::lift(f64::from(scores[usage]) - offset));
             let counts = &mut self.leaves[leaf * N_USAGES..][..N_USAGES];
-            for &(place, usage) in &input.grammar.leaf_places[input.lattice.leaves()[leaf].constant.index()] {
+            for &(place, usage) in input.grammar.leaf_places(input.lattice.leaves()[leaf].constant) {
                 counts[usage.index()] += own[place as usize] * values[usage.index()];
             }
         }

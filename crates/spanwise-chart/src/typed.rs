@@ -239,7 +239,7 @@ impl<S: Semiring> Drop for TypedChart<S> {
 fn add_leaf<S: Semiring>(input: &Input<'_>, leaf: usize, offset: f64, target: &mut [S::Value]) {
     let scores = &input.scores.leaves[leaf * N_USAGES..][..N_USAGES];
     let values: [S::Value; N_USAGES] = std::array::from_fn(|usage| S::lift_scaled(scores[usage], offset));
-    for &(place, usage) in &input.grammar.leaf_places[input.lattice.leaves()[leaf].constant.index()] {
+    for &(place, usage) in input.grammar.leaf_places(input.lattice.leaves()[leaf].constant) {
         target[place as usize] = S::plus(target[place as usize], values[usage.index()]);
     }
 }

@@ -1,9 +1,11 @@
 //! The lexicon: phrases that name constants, and the search for them in an utterance.
 
+mod trie;
+
 use crate::domain::ConstantId;
 use crate::language::Language;
-use hashbrown::{HashMap, HashSet};
 use spanwise_core::{Span, Utterance};
+use trie::Trie;
 
 /// Where a phrase comes from.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -23,80 +25,6 @@ pub struct Match {
     pub constant: ConstantId,
     /// Where the phrase comes from.
     pub source: Source,
-}
-
-#[derive(Clone, Debug, Default)]
-struct Node {
-    children: HashMap<String, u32>,
-    entries: Vec<(ConstantId, Source)>,
-}
-
-/// A trie over words.
-#[derive(Clone, Debug)]
-struct Trie {
-    nodes: Vec<Node>,
-    /// Every entry with its node: thousands of constants may share a name.
-    known: HashSet<(u32, ConstantId, Source)>,
-}
-
-impl Default for Trie {
-    fn default() -> Self {
-        Self { nodes: vec![Node::default()], known: HashSet::new() }
-    }
-}
-
-impl Trie {
-    /// Adds an entry at the end of these words. Returns false when it is there already.
-    fn insert(&mut self, words: impl Iterator<Item = String>, entry: (ConstantId, Source)) -> bool {
-        let mut at = 0usize;
-        for word in words {
-            let fresh = self.nodes.len() as u32;
-            let next = *self.nodes[at].children.entry(word).or_insert(fresh);
-            if next == fresh {
-                self.nodes.push(Node::default());
-            }
-            at = next as usize;
-        }
-        let is_new = self.known.insert((at as u32, entry.0, entry.1));
-        if is_new {
-            self.nodes[at].entries.push(entry);
-        }
-        is_new
-    }
-
-    /// Adds every phrase that begins at `start`.
-    fn matches_at<W: AsRef<str>>(&self, words: &[W], start: usize, found: &mut Vec<Match>) {
-        let mut at = 0usize;
-        for (offset, word) in words[start..].iter().enumerate() {
-            let Some(&next) = self.nodes[at].children.get(word.as_ref()) else { break };
-            at = next as usize;
-            let span = Span::new(start as u32, (start + offset + 1) as u32);
-            let entries = self.nodes[at].entries.iter();
-            found.extend(entries.map(|&(constant, source)| Match { span, constant, source }));
-        }
-    }
-
-    /// Calls `visit` with the words and the entries of every phrase, in the order of first insertion.
-    fn for_each(&self, mut visit: impl FnMut(&[&str], &[(ConstantId, Source)])) {
-        let mut above = vec![(0usize, ""); self.nodes.len()];
-        for (at, node) in self.nodes.iter().enumerate() {
-            #[allow(clippy::iter_over_hash_type, reason = "every child is written to its own place")]
-            for (word, &child) in &node.children {
-                above[child as usize] = (at, word);
-            }
-        }
-        let mut words = Vec::new();
-        for (at, node) in self.nodes.iter().enumerate().filter(|(_, node)| !node.entries.is_empty()) {
-            words.clear();
-            let mut at = at;
-            while at != 0 {
-                words.push(above[at].1);
-                at = above[at].0;
-            }
-            words.reverse();
-            visit(&words, &node.entries);
-        }
-    }
 }
 
 /// The phrases of a domain, in one trie for names and one for phrases of predicates.
@@ -147,10 +75,10 @@ impl Lexicon {
         }
         let words = utterance.tokens().iter().map(|token| token.lower.as_str());
         let is_new = match source {
-            Source::Name => self.names.insert(words.map(str::to_owned), (constant, source)),
+            Source::Name => self.names.insert(words, constant),
             Source::Phrase => {
                 let keys: Vec<String> = words.map(|word| self.key(word)).collect();
-                self.phrases.insert(keys.into_iter(), (constant, source))
+                self.phrases.insert(keys.iter().map(String::as_str), constant)
             }
         };
         if is_new {
@@ -177,9 +105,8 @@ impl Lexicon {
 
     /// The constant and source of every (phrase, constant) pair.
     pub fn entries(&self) -> impl Iterator<Item = (ConstantId, Source)> + '_ {
-        [&self.names, &self.phrases]
-            .into_iter()
-            .flat_map(|trie| trie.nodes.iter().flat_map(|node| node.entries.iter().copied()))
+        let names = self.names.all_constants().map(|constant| (constant, Source::Name));
+        names.chain(self.phrases.all_constants().map(|constant| (constant, Source::Phrase)))
     }
 
     /// The phrases of predicates as they were written, without those that differ only by inflection from an earlier one.
@@ -187,13 +114,25 @@ impl Lexicon {
         self.written.iter().map(|(phrase, constant)| (phrase.as_str(), *constant))
     }
 
-    /// Calls `visit` with the words and the entries of every name or every phrase, in the order of first insertion.
+    /// Calls `visit` with the words and the constants of every name or every phrase, in the order of first insertion.
     /// The words of phrases are stems where the domain has inflections.
-    pub(crate) fn for_each(&self, source: Source, visit: impl FnMut(&[&str], &[(ConstantId, Source)])) {
+    pub(crate) fn for_each(&self, source: Source, visit: impl FnMut(&[&str], &[ConstantId])) {
         match source {
             Source::Name => self.names.for_each(visit),
             Source::Phrase => self.phrases.for_each(visit),
         }
+    }
+
+    /// Gives spare memory back, once nothing more is added.
+    pub(crate) fn shrink(&mut self) {
+        self.names.shrink();
+        self.phrases.shrink();
+    }
+
+    /// Bytes of memory that it takes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.names.bytes() + self.phrases.bytes()
     }
 
     /// Words in the longest phrase.
@@ -225,11 +164,19 @@ impl Lexicon {
     /// [`Lexicon::matches`] for words in lower case.
     pub(crate) fn matches_in(&self, words: &[&str]) -> Vec<Match> {
         let stems: Vec<String> = words.iter().map(|word| self.key(word)).collect();
-        let mut found = Vec::new();
+        let (names, phrases) = (self.names.numbers(words), self.phrases.numbers(&stems));
+        let mut found: Vec<Match> = Vec::new();
         for start in 0..words.len() {
             let first = found.len();
-            self.names.matches_at(words, start, &mut found);
-            self.phrases.matches_at(&stems, start, &mut found);
+            let a_match = |n: usize, constant, source| Match {
+                span: Span::new(start as u32, (start + n) as u32),
+                constant,
+                source,
+            };
+            self.names
+                .prefixes(&names[start..], |n, constant| found.push(a_match(n, constant, Source::Name)));
+            self.phrases
+                .prefixes(&phrases[start..], |n, constant| found.push(a_match(n, constant, Source::Phrase)));
             found[first..].sort_by_key(|found| found.span.end);
         }
         found
@@ -239,6 +186,7 @@ impl Lexicon {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn finds_every_phrase_at_every_place() {
@@ -271,23 +219,61 @@ mod tests {
         assert_eq!(exact.matches(&Utterance::new("river rivers")).len(), 1);
     }
 
-    #[test]
-    fn matching_agrees_with_comparing_every_span_with_every_phrase() {
-        let phrases = ["a", "a b", "b", "b a b", "c c", "a b c"];
-        let mut lexicon = Lexicon::default();
-        for (id, phrase) in phrases.iter().enumerate() {
-            lexicon.insert(phrase, ConstantId(id as u32), Source::Phrase);
-        }
-        let utterance = Utterance::new("a b a b c c a b c");
-        let mut naive = Vec::new();
-        for start in 0..utterance.len() as u32 {
-            for end in start + 1..=utterance.len() as u32 {
-                let span = Span::new(start, end);
-                let ids = phrases.iter().enumerate().filter(|(_, phrase)| **phrase == utterance.slice(span));
-                naive.extend(ids.map(|(id, _)| (span, ConstantId(id as u32))));
+    /// Every span compared with every phrase, in the order that is promised.
+    fn scan(phrases: &[(Vec<&str>, ConstantId, Source)], words: &[&str]) -> Vec<Match> {
+        let mut found = Vec::new();
+        for start in 0..words.len() {
+            for end in start + 1..=words.len() {
+                for wanted in [Source::Name, Source::Phrase] {
+                    let is_it = |(phrase, _, source): &&(Vec<&str>, _, _)| {
+                        *source == wanted && phrase[..] == words[start..end]
+                    };
+                    let span = Span::new(start as u32, end as u32);
+                    let same = phrases.iter().filter(is_it);
+                    found.extend(same.map(|&(_, constant, source)| Match { span, constant, source }));
+                }
             }
         }
-        let found: Vec<_> = lexicon.matches(&utterance).iter().map(|m| (m.span, m.constant)).collect();
-        assert_eq!(found, naive);
+        found
+    }
+
+    proptest! {
+        #[test]
+        fn matching_agrees_with_comparing_every_span_with_every_phrase(
+            phrases in proptest::collection::vec(("[abc]( [abc]){0,3}", 0u32..4, any::<bool>()), 0..25),
+            text in "[abcd]( [abcd]){0,9}",
+        ) {
+            let mut lexicon = Lexicon::default();
+            let mut kept: Vec<(Vec<&str>, ConstantId, Source)> = Vec::new();
+            for (phrase, id, is_name) in &phrases {
+                let source = if *is_name { Source::Name } else { Source::Phrase };
+                prop_assert!(lexicon.insert(phrase, ConstantId(*id), source));
+                let entry = (phrase.split(' ').collect(), ConstantId(*id), source);
+                if !kept.contains(&entry) {
+                    kept.push(entry);
+                }
+            }
+            lexicon.shrink();
+            let words: Vec<&str> = text.split(' ').collect();
+            prop_assert_eq!(lexicon.matches(&Utterance::new(text.as_str())), scan(&kept, &words));
+            prop_assert_eq!(lexicon.len(), kept.len());
+            let mut visited: Vec<(Vec<String>, ConstantId, Source)> = Vec::new();
+            let mut listed = Vec::new();
+            for source in [Source::Name, Source::Phrase] {
+                lexicon.for_each(source, |words, constants| {
+                    listed.extend(constants.iter().map(|&constant| (constant, source)));
+                    let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+                    visited.extend(constants.iter().map(|&constant| (words.clone(), constant, source)));
+                });
+            }
+            prop_assert_eq!(listed, lexicon.entries().collect::<Vec<_>>());
+            let owned = |(words, constant, source): &(Vec<&str>, ConstantId, Source)| {
+                (words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>(), *constant, *source)
+            };
+            let mut kept: Vec<_> = kept.iter().map(owned).collect();
+            kept.sort();
+            visited.sort();
+            prop_assert_eq!(visited, kept);
+        }
     }
 }

@@ -9,6 +9,7 @@ pub mod annotation;
 pub mod diag;
 pub mod domain;
 pub mod form;
+mod interned;
 pub mod language;
 pub mod lexicon;
 pub mod matching;
@@ -19,6 +20,7 @@ pub mod signature;
 pub mod states;
 pub mod surface;
 pub mod term;
+mod texts;
 pub mod types;
 
 pub use analysis::{Analysis, Node, Problem};

@@ -3,9 +3,15 @@
 //! The arguments of a term have smaller ids than the term itself. A bottom-up pass is therefore a loop over ids, and
 //! nothing here recurses: a program nested ten thousand levels deep needs no stack.
 
-use hashbrown::{DefaultHashBuilder, HashTable};
+mod layer;
+#[cfg(test)]
+mod tests;
+
+use hashbrown::DefaultHashBuilder;
+use layer::{Layer, Node};
 use spanwise_core::newtype_index;
 use std::hash::BuildHasher;
+use std::sync::Arc;
 
 newtype_index! {
     /// An interned string of a [`Terms`] store.
@@ -32,19 +38,9 @@ pub enum Shape {
     Call,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Node {
-    head: Symbol,
-    shape: Shape,
-    args_start: u32,
-    n_args: u32,
-    /// Longest path to a leaf, counted in terms.
-    depth: u32,
-    /// Nodes when written out as a tree; a shared argument counts every time.
-    size: u64,
-}
-
-/// A store of terms. It owns every term built in it; a [`TermId`] is valid in its own store only.
+/// A store of terms. A [`TermId`] is valid in its own store and in clones of it.
+///
+/// Clones of a domain's store share its terms, however many entities there are, and copy only what is built later.
 ///
 /// ```
 /// use spanwise_lang::Terms;
@@ -62,11 +58,9 @@ struct Node {
 #[derive(Clone, Debug, Default)]
 pub struct Terms {
     hasher: DefaultHashBuilder,
-    strings: Vec<Box<str>>,
-    symbol_index: HashTable<Symbol>,
-    nodes: Vec<Node>,
-    args: Vec<TermId>,
-    term_index: HashTable<TermId>,
+    /// What clones share. Its symbols and terms have the first ids.
+    base: Arc<Layer>,
+    own: Layer,
 }
 
 impl Terms {
@@ -76,38 +70,53 @@ impl Terms {
         Self::default()
     }
 
+    /// The same terms with the same ids, which clones now share instead of copying them. Only the first call has an effect.
+    #[must_use]
+    pub(crate) fn shared(self) -> Self {
+        if !self.base.is_empty() {
+            return self;
+        }
+        Self { hasher: self.hasher, base: Arc::new(self.own.shrunk()), own: Layer::default() }
+    }
+
+    /// Whether all its terms are those of `other`, by reference.
+    #[cfg(test)]
+    pub(crate) fn copies_nothing_of(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.base, &other.base) && self.own.is_empty() && other.own.is_empty()
+    }
+
     /// Number of different terms.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.nodes.len()
+        self.base.n_terms() + self.own.n_terms()
     }
 
     /// Whether no term was built yet.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.nodes.is_empty()
+        self.len() == 0
     }
 
     /// The symbol of `text`, added when it is new.
     ///
     /// # Panics
-    /// After 2^32 different strings.
+    /// After 2^32 different strings, or 2^32 bytes of them.
     pub fn intern(&mut self, text: &str) -> Symbol {
         let hash = self.hasher.hash_one(text);
-        let Self { hasher, strings, symbol_index, .. } = self;
-        if let Some(&symbol) = symbol_index.find(hash, |s| &*strings[s.0 as usize] == text) {
-            return symbol;
+        if let Some(known) = self.base.find_text(hash, text) {
+            return Symbol(known);
         }
-        let symbol = Symbol(u32::try_from(strings.len()).expect("fewer than 2^32 symbols"));
-        strings.push(text.into());
-        symbol_index.insert_unique(hash, symbol, |s| hasher.hash_one(&*strings[s.0 as usize]));
-        symbol
+        let n_base = self.base.n_texts();
+        let known = self.own.find_text(hash, text);
+        let own = known.unwrap_or_else(|| self.own.add_text(&self.hasher, hash, text));
+        Symbol(u32::try_from(n_base + own as usize).expect("fewer than 2^32 symbols"))
     }
 
     /// The text of a symbol.
     #[must_use]
     pub fn text(&self, symbol: Symbol) -> &str {
-        &self.strings[symbol.0 as usize]
+        let (at, n_base) = (symbol.0 as usize, self.base.n_texts());
+        if at < n_base { self.base.text(at) } else { self.own.text(at - n_base) }
     }
 
     /// The term with this shape, head and arguments, added when it is new. Cost: linear in `args`.
@@ -117,30 +126,23 @@ impl Terms {
     pub fn term(&mut self, shape: Shape, head: Symbol, args: &[TermId]) -> TermId {
         assert!(shape == Shape::Call || args.is_empty(), "only calls take arguments");
         let hash = self.hasher.hash_one((head, shape, args));
-        if let Some(id) = self.find_hashed(hash, shape, head, args) {
-            return id;
+        if let Some(known) = self.base.find_term(hash, shape, head, args) {
+            return TermId(known);
         }
-        let id = TermId(u32::try_from(self.nodes.len()).expect("fewer than 2^32 terms"));
-        let depth = args.iter().map(|&arg| self.depth(arg)).max().unwrap_or(0).saturating_add(1);
-        let size = args.iter().fold(1u64, |sum, &arg| sum.saturating_add(self.size(arg)));
-        let args_start = u32::try_from(self.args.len()).expect("fewer than 2^32 arguments");
-        self.args.extend_from_slice(args);
-        self.nodes.push(Node { head, shape, args_start, n_args: args.len() as u32, depth, size });
-        let Self { hasher, nodes, args, term_index, .. } = self;
-        term_index.insert_unique(hash, id, |t| {
-            let node = nodes[t.0 as usize];
-            let range = node.args_start as usize..(node.args_start + node.n_args) as usize;
-            hasher.hash_one((node.head, node.shape, &args[range]))
+        let n_base = self.base.n_terms();
+        let own = self.own.find_term(hash, shape, head, args).unwrap_or_else(|| {
+            let depth = args.iter().map(|&arg| self.depth(arg)).max().unwrap_or(0).saturating_add(1);
+            let size = args.iter().fold(1u64, |sum, &arg| sum.saturating_add(self.size(arg)));
+            self.own.add_term(&self.hasher, hash, Node::new(head, shape, depth, size), args)
         });
-        id
+        TermId(u32::try_from(n_base + own as usize).expect("fewer than 2^32 terms"))
     }
 
-    fn find_hashed(&self, hash: u64, shape: Shape, head: Symbol, args: &[TermId]) -> Option<TermId> {
-        let same = |t: &TermId| {
-            let node = &self.nodes[t.0 as usize];
-            node.head == head && node.shape == shape && self.args(*t) == args
-        };
-        self.term_index.find(hash, same).copied()
+    /// The part of the store that has a term, and its node there.
+    fn node(&self, id: TermId) -> (&Layer, &Node) {
+        let (at, n_base) = (id.0 as usize, self.base.n_terms());
+        let (layer, at) = if at < n_base { (&*self.base, at) } else { (&self.own, at - n_base) };
+        (layer, layer.node(at))
     }
 
     /// A term without arguments.
@@ -158,13 +160,13 @@ impl Terms {
     /// How the term is written.
     #[must_use]
     pub fn shape(&self, id: TermId) -> Shape {
-        self.nodes[id.0 as usize].shape
+        self.node(id).1.shape
     }
 
     /// The symbol at the top of the term.
     #[must_use]
     pub fn head(&self, id: TermId) -> Symbol {
-        self.nodes[id.0 as usize].head
+        self.node(id).1.head
     }
 
     /// The text at the top of the term, without quotes.
@@ -176,20 +178,20 @@ impl Terms {
     /// The arguments in order.
     #[must_use]
     pub fn args(&self, id: TermId) -> &[TermId] {
-        let node = &self.nodes[id.0 as usize];
-        &self.args[node.args_start as usize..(node.args_start + node.n_args) as usize]
+        let (layer, node) = self.node(id);
+        layer.args(node)
     }
 
     /// Longest path from this term to a leaf, counted in terms; a leaf has depth 1.
     #[must_use]
     pub fn depth(&self, id: TermId) -> u32 {
-        self.nodes[id.0 as usize].depth
+        self.node(id).1.depth
     }
 
     /// Number of nodes when the term is written out as a tree.
     #[must_use]
     pub fn size(&self, id: TermId) -> u64 {
-        self.nodes[id.0 as usize].size
+        self.node(id).1.size
     }
 
     /// All terms reachable from `root`, each once, arguments before the terms that use them.
@@ -223,50 +225,5 @@ impl Terms {
             copies.insert(id, self.term(other.shape(id), head, &args));
         }
         copies[&root]
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn equal_terms_have_equal_ids() {
-        let mut terms = Terms::new();
-        let texas = terms.leaf(Shape::Quoted, "texas");
-        let a = terms.call("stateid", &[texas]);
-        let b = terms.call("stateid", &[texas]);
-        let bare = terms.leaf(Shape::Name, "texas");
-        assert_eq!(a, b);
-        assert_ne!(texas, bare);
-        assert_eq!((terms.depth(a), terms.size(a), terms.len()), (2, 2, 3));
-    }
-
-    #[test]
-    fn a_name_and_an_empty_call_are_different_terms() {
-        let mut terms = Terms::new();
-        assert_ne!(terms.leaf(Shape::Name, "scene"), terms.call("scene", &[]));
-    }
-
-    #[test]
-    fn sizes_of_shared_terms_saturate_instead_of_overflowing() {
-        let mut terms = Terms::new();
-        let mut id = terms.leaf(Shape::Name, "x");
-        for _ in 0..100 {
-            id = terms.call("pair", &[id, id]);
-        }
-        assert_eq!(terms.size(id), u64::MAX);
-        assert_eq!(terms.len(), 101);
-    }
-
-    #[test]
-    fn import_keeps_structure_and_sharing() {
-        let mut a = Terms::new();
-        let root = a.parse("f(g('x'), g('x'), _, 3)").unwrap();
-        let mut b = Terms::new();
-        b.leaf(Shape::Name, "something else first");
-        let copy = b.import(&a, root);
-        assert_eq!(b.display(copy).to_string(), "f(g('x'), g('x'), _, 3)");
-        assert_eq!(b.len(), 6);
     }
 }

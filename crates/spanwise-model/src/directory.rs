@@ -5,6 +5,7 @@
 //! `model.json` is replaced last, by a rename. So a crash at any point leaves the old model or the new one, and a reader
 //! never sees a mixture.
 
+mod domain;
 mod error;
 mod executor;
 mod files;
@@ -12,6 +13,7 @@ mod lock;
 mod seal;
 mod update;
 
+pub(crate) use domain::StoredDomain;
 pub use error::ModelError;
 pub(crate) use files::file_error;
 pub use lock::DirectoryLock;
@@ -26,8 +28,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use spanwise_domains::data::replace_atomic;
 use spanwise_domains::exec::files::read_files;
-use spanwise_lang::Domain;
-use spanwise_lang::domain::{Table, TableSource};
 use spanwise_nn::Tokenizer;
 use spanwise_nn::files::{MAX_JSON, MAX_WEIGHTS, check_json, read_open, read_regular};
 use spanwise_nn::pretrained::{Weights, WeightsError, write_safetensors};
@@ -205,51 +205,6 @@ impl StoredConfidence {
     }
 }
 
-#[derive(Serialize, Deserialize)]
-pub(crate) struct StoredDomain {
-    name: String,
-    type_system: Option<String>,
-    source: String,
-    tables: Vec<StoredTable>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct StoredTable {
-    path: String,
-    columns: Vec<String>,
-    rows: Vec<(usize, Vec<String>)>,
-}
-
-impl StoredDomain {
-    pub(crate) fn new(domain: &Domain) -> Self {
-        let table = |(path, table): &(String, Table)| StoredTable {
-            path: path.clone(),
-            columns: table.columns.clone(),
-            rows: table.rows.clone(),
-        };
-        Self {
-            name: domain.name().to_owned(),
-            type_system: domain.type_system().map(str::to_owned),
-            source: domain.source().to_owned(),
-            tables: domain.tables().iter().map(table).collect(),
-        }
-    }
-
-    fn load(&self, manifest: &str) -> Result<Domain, ModelError> {
-        let file = format!("{} (in {manifest})", self.name);
-        Domain::load(&self.source, &file, self.type_system.as_deref(), self)
-            .map_err(|errors| ModelError::Domain { path: manifest.to_owned(), reason: errors.to_string() })
-    }
-}
-
-impl TableSource for StoredDomain {
-    fn read(&self, path: &str) -> Result<Table, String> {
-        let found = self.tables.iter().find(|table| table.path == path);
-        let found = found.ok_or_else(|| format!("the model has no table `{path}`"))?;
-        Ok(Table { columns: found.columns.clone(), rows: found.rows.clone() })
-    }
-}
-
 impl Model {
     /// Writes the model into a directory, replacing a model that is there. The executor's files are part of it. A save that
     /// is under way there is waited for.
@@ -325,8 +280,8 @@ impl Model {
 
     fn from_manifest(directory: &Path, manifest: Manifest) -> Result<Self, ModelError> {
         let path = directory.join(MANIFEST).display().to_string();
-        let domain = Arc::new(manifest.domain.load(&path)?);
         let warnings = manifest.warnings(&path);
+        let domain = Arc::new(manifest.domain.into_domain(&path)?);
         let (tokenizer_path, tokenizer) = manifest.files.tokenizer.open_within(directory, MAX_JSON)?;
         let bytes = read_open(tokenizer, MAX_JSON).map_err(|error| file_error(&tokenizer_path, &error))?;
         let tokenizer = Tokenizer::from_bytes(&bytes)?;
@@ -367,23 +322,40 @@ fn read_manifest(directory: &Path) -> Result<(Vec<u8>, Result<Manifest, ModelErr
     Ok((bytes, manifest))
 }
 
+/// The part of `model.json` that says how to read the rest.
+#[derive(Deserialize)]
+struct Header {
+    #[serde(default)]
+    format: Value,
+    #[serde(default)]
+    version: Value,
+    #[serde(default)]
+    digest: Option<Value>,
+}
+
 fn parse_manifest(bytes: &[u8], path: &str) -> Result<Manifest, ModelError> {
     let damaged = |reason: String| ModelError::Damaged { path: path.to_owned(), reason };
     check_json(bytes, MAX_VALUES).map_err(damaged)?;
-    let value: Value = serde_json::from_slice(bytes).map_err(|error| damaged(error.to_string()))?;
-    if value.get("format").and_then(Value::as_str) != Some(FORMAT) {
+    let broken = |error: serde_json::Error| damaged(error.to_string());
+    let header: Header = serde_json::from_slice(bytes).map_err(broken)?;
+    if header.format.as_str() != Some(FORMAT) {
         return Err(damaged(format!("expected `\"format\": \"{FORMAT}\"`")));
     }
-    let value = match value.get("version").and_then(Value::as_u64) {
+    let manifest = match header.version.as_u64() {
         Some(found) if found > u64::from(FORMAT_VERSION) => {
             return Err(ModelError::Version { path: path.to_owned(), found });
         }
-        Some(1 | 2) => upgrade(value),
-        Some(3 | 4) => value,
+        Some(1 | 2) => serde_json::from_slice(bytes).and_then(|value| serde_json::from_value(upgrade(value))),
+        // Without a tree of values in between: tables would take many times their size.
+        Some(3 | 4) => serde_json::from_slice(bytes),
         _ => return Err(damaged("it has no version".to_owned())),
     };
-    check_digest(&value, bytes, path)?;
-    let manifest: Manifest = serde_json::from_value(value).map_err(|error| damaged(error.to_string()))?;
+    let manifest: Result<Manifest, serde_json::Error> = manifest;
+    if let Some(error) = manifest.as_ref().err().filter(|error| error.is_syntax()) {
+        return Err(damaged(error.to_string()));
+    }
+    check_digest(&header, bytes, path)?;
+    let manifest = manifest.map_err(broken)?;
     match manifest.confidence.fault() {
         Some(fault) => Err(damaged(fault.to_owned())),
         None => Ok(manifest),
@@ -391,9 +363,9 @@ fn parse_manifest(bytes: &[u8], path: &str) -> Result<Manifest, ModelError> {
 }
 
 /// Compares the digest, before anything else is believed. Only models before version 4 may lack it.
-fn check_digest(value: &Value, bytes: &[u8], path: &str) -> Result<(), ModelError> {
-    let is_sealed = value.get("version").and_then(Value::as_u64).is_some_and(|version| version >= SEALED);
-    let reason = match value.get("digest").map(Value::as_str) {
+fn check_digest(header: &Header, bytes: &[u8], path: &str) -> Result<(), ModelError> {
+    let is_sealed = header.version.as_u64().is_some_and(|version| version >= SEALED);
+    let reason = match header.digest.as_ref().map(Value::as_str) {
         None if !is_sealed => return Ok(()),
         Some(Some(digest)) if seal::is_intact(bytes, digest) => return Ok(()),
         None => "it has no `digest`",

@@ -250,9 +250,9 @@ mod tests {
         let point = |kind: usize, right: bool| {
             let mut counts = [0.0; Evidence::N];
             counts[kind] = 1.0;
-            Point { log_odds: 4.0, in_domain: 1.0, counts, guessed: 0.0, right }
+            Point { log_odds: 2.0, in_domain: 1.0, counts, guessed: 0.0, right }
         };
-        let points: Vec<Point> = (0..100).flat_map(|_| [point(0, false), point(1, true)]).collect();
+        let points: Vec<Point> = (0..2_000).flat_map(|_| [point(0, false), point(1, true)]).collect();
         let weights = fit(&points).weights();
         assert!(weights[0] > 4.0 && weights[1] < 0.5, "{weights:?}");
         // Nothing is known about the others.

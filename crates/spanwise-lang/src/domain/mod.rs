@@ -5,11 +5,13 @@
 //! states ([`crate::states`]). After loading, everything is referred to by id.
 //!
 //! A domain owns a base [`Terms`] store that holds its forms and entities. Programs are built in stores that
-//! start as a copy of it ([`Domain::new_terms`]), so that ids of the base are valid there too.
+//! start as a clone of it and share its terms ([`Domain::new_terms`]), so that ids of the base are valid there too.
 
 mod compile;
 mod constant;
 pub mod file;
+#[cfg(test)]
+mod tests;
 
 use crate::diag::Diagnostic;
 use crate::form::Form;
@@ -220,7 +222,9 @@ impl Domain {
         &self.types
     }
 
-    /// A store to build programs in. It starts as a copy of the domain's own.
+    /// A store to build programs in. It starts with the terms of the domain, which all such stores share.
+    ///
+    /// Cost: independent of the number of entities.
     #[must_use]
     pub fn new_terms(&self) -> Terms {
         self.base.clone()
@@ -230,6 +234,11 @@ impl Domain {
     #[must_use]
     pub fn constants(&self) -> &IndexVec<ConstantId, Constant> {
         &self.constants
+    }
+
+    /// The predicates, in the order of the file. Cost: independent of the number of entities.
+    pub fn predicates(&self) -> impl Iterator<Item = (ConstantId, &Constant)> {
+        self.constants.iter_enumerated().take_while(|(_, constant)| constant.kind == Kind::Predicate)
     }
 
     /// The frames of a constant with their ids.
@@ -330,7 +339,7 @@ impl Domain {
 
     /// Names of all predicates, in the order of the file.
     pub fn predicate_names(&self) -> impl Iterator<Item = &str> {
-        self.constants.iter().filter(|c| c.kind == Kind::Predicate).map(|c| c.name.as_str())
+        self.predicates().map(|(_, predicate)| predicate.name.as_str())
     }
 
     /// The entity whose term is `term`, when a table lists it.

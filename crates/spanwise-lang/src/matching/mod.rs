@@ -6,13 +6,11 @@
 mod candidates;
 mod edits;
 mod fold;
-mod interned;
 mod matcher;
 mod sequences;
 mod speller;
 #[cfg(test)]
 mod tests;
-mod texts;
 
 use crate::domain::ConstantId;
 use crate::lexicon::Source;

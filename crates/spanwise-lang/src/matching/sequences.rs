@@ -4,10 +4,10 @@
 //! one more word narrows the range by binary search. Five thousand names with a common word are a range like any other.
 
 use super::fold::{fold, is_mark, push_letters};
-use super::interned::Interned;
-use super::texts::hash32;
 use crate::domain::ConstantId;
+use crate::interned::Interned;
 use crate::lexicon::{Lexicon, Source};
+use crate::texts::hash32;
 use std::cmp::Ordering;
 use std::ops::Range;
 
@@ -54,7 +54,7 @@ impl Sequences {
             n_before: Vec::new(),
             joined: Vec::new(),
         };
-        lexicon.for_each(source, |words, entries| all.push(words, entries));
+        lexicon.for_each(source, |words, constants| all.push(words, constants));
         all.starts.push((all.words.len() as u32, all.constants.len() as u32));
         all.sort_places(parts);
         all.sort_joined();
@@ -66,7 +66,7 @@ impl Sequences {
         all
     }
 
-    fn push(&mut self, words: &[&str], entries: &[(ConstantId, Source)]) {
+    fn push(&mut self, words: &[&str], constants: &[ConstantId]) {
         if words.iter().all(|word| is_mark(word)) {
             return;
         }
@@ -83,7 +83,7 @@ impl Sequences {
         }
         self.words.push(END);
         self.after_mark.push(false);
-        self.constants.extend(entries.iter().map(|&(constant, _)| constant));
+        self.constants.extend_from_slice(constants);
     }
 
     fn sort_places(&mut self, parts: bool) {

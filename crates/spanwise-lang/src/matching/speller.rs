@@ -5,7 +5,7 @@
 
 use super::edits::{Edits, typo_cost_of};
 use super::fold::fold;
-use super::texts::{Texts, hash32};
+use crate::texts::{Texts, hash32};
 use std::cmp::Reverse;
 
 /// Letters of the beginning of a word that the index looks at.
@@ -81,6 +81,9 @@ impl Speller {
             is_same
         });
         let mut speller = Self::default();
+        // They are most of the memory: one that grew would have up to twice as much.
+        let n_forms = vocabulary.iter().map(|(word, _)| n_forms(fold(word).chars().count())).sum();
+        speller.forms.reserve_exact(n_forms);
         let mut chars = Vec::new();
         for (id, (word, count)) in vocabulary.iter().enumerate() {
             speller.words.push(word);
@@ -195,6 +198,16 @@ impl Speller {
     }
 }
 
+/// How many forms a word of `n_chars` letters has.
+fn n_forms(n_chars: usize) -> usize {
+    let n = n_chars.min(PREFIX);
+    match max_edits(n_chars) {
+        0 => 1,
+        1 => 1 + n,
+        _ => 1 + n + n * n.saturating_sub(1) / 2,
+    }
+}
+
 /// The hashes of the forms of a word: the beginning with up to [`max_edits`] letters left out.
 ///
 /// The beginning is enough. Where letters of one beginning are aligned to later letters of the other word, the other
@@ -275,6 +288,15 @@ mod tests {
         assert_eq!(near("routee"), ["routes"]);
         assert_eq!(near(""), [""; 0]);
         assert!(Speller::new([("", 1)]).is_empty());
+    }
+
+    #[test]
+    fn the_forms_of_a_word_are_counted() {
+        for n in 0..12 {
+            let mut count = 0;
+            for_each_form(&vec!['a'; n], |_| count += 1);
+            assert_eq!(n_forms(n), count, "{n} letters");
+        }
     }
 
     proptest! {

@@ -3,8 +3,9 @@
 //! All members of a class share a label, so the weights of a model fit any members. What they do not fit is another
 //! language: other classes, other labels, another grammar. Tables that would lead to one are refused.
 
+use super::domain::StoredTable;
 use super::error::ModelError;
-use super::{MANIFEST, StoredTable, read_manifest};
+use super::{MANIFEST, read_manifest};
 use crate::model::Model;
 use spanwise_core::Idx as _;
 use spanwise_lang::domain::Table;

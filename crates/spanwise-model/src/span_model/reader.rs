@@ -129,15 +129,12 @@ impl Reader {
     pub(super) fn new(domain: Arc<Domain>, vocabulary: Vocabulary, tokenizer: &Tokenizer) -> Self {
         let is_content = |word: &str| !domain.is_no_meaning(word) && !vocabulary.contains_key(word);
         let matcher = Matcher::new(domain.lexicon(), is_content);
-        let names = matcher.name_words().map(|(word, n)| (word.to_owned(), n.min(NAME_COUNT)));
-        let words = vocabulary.iter().map(|(word, &n)| (word.clone(), n));
-        let mut all: BTreeMap<String, u32> = names.collect();
-        words.for_each(|(word, n)| *all.entry(word).or_default() += n);
+        let names = matcher.name_words().map(|(word, n)| (word, n.min(NAME_COUNT)));
+        let words = vocabulary.iter().map(|(word, &n)| (word.as_str(), n));
         // The domain does not know them, so they count nothing.
-        for word in tokenizer.common_words() {
-            all.entry(word).or_default();
-        }
-        let speller = Speller::new(all.iter().map(|(word, &n)| (word.as_str(), n)));
+        let common = tokenizer.common_words();
+        let common = common.iter().map(|word| (word.as_str(), 0));
+        let speller = Speller::new(names.chain(words).chain(common));
         Self { matcher, speller, vocabulary, domain }
     }
 

@@ -1,8 +1,8 @@
 //! Compiles entity classes: turns rows of tables into members with terms and phrases.
 
 use super::super::file::{At, EntityDecl};
-use super::super::{Class, ClassId, Constant, ConstantId, Frame, Kind, Table};
-use super::tables::column_list;
+use super::super::{Class, ClassId, Constant, ConstantId, Frame, Kind};
+use super::tables::{Members, Row, column_list};
 use super::{Compiler, System};
 use crate::diag::Diagnostic;
 use crate::form::{Form, parse_at};
@@ -42,8 +42,8 @@ impl Compiler<'_> {
         };
         let n_problems = self.problems.len();
         let Some(ty) = self.ty(ty_name) else { return };
-        let Some(table) = self.entity_table(decl) else { return };
-        let Some(template) = self.entity_form(decl, &table) else { return };
+        let Some(members) = self.members(decl) else { return };
+        let Some(template) = self.entity_form(decl, &members.columns) else { return };
         let class = ClassId(self.classes.len() as u16);
         let frame = self.frames.push(Frame { slots: Vec::new(), result: ty, form: None, state: None });
         self.frame_owner.push(ConstantId(self.constants.len() as u32));
@@ -71,8 +71,7 @@ impl Compiler<'_> {
             is_quoted,
         });
         let n_constants = self.constants.len();
-        for (line, cells) in &table.rows {
-            let row = Row { columns: &table.columns, cells, line: *line };
+        for row in members.rows() {
             self.entity(decl, class, template, &row);
         }
         if decl.open {
@@ -88,7 +87,7 @@ impl Compiler<'_> {
             let problem = Diagnostic::new(decl.class.range.clone(), message);
             self.problems.push(problem.hint("its tables have no row that fills the form"));
         }
-        self.aliases(decl, &table, template);
+        self.aliases(decl, &members, template);
     }
 
     /// Adds the constant that stands for members of an open class which no table lists.
@@ -105,7 +104,7 @@ impl Compiler<'_> {
     }
 
     /// The form of a class as a term whose `{column}` leaves are placeholders for cells.
-    fn entity_form(&mut self, decl: &EntityDecl, table: &Table) -> Option<TermId> {
+    fn entity_form(&mut self, decl: &EntityDecl, known: &[String]) -> Option<TermId> {
         let parsed = parse_at(&mut self.base, &decl.form.value, decl.form.range.start);
         let template = self.keep(parsed)?;
         let leaves = self.base.bottom_up(template);
@@ -114,7 +113,7 @@ impl Compiler<'_> {
             .filter_map(|id| column_of(self.base.head_text(id)).map(str::to_owned))
             .collect();
         for column in &columns {
-            self.check_column(column, table, &decl.form);
+            self.check_column(column, known, &decl.form);
         }
         if columns.is_empty() {
             let message = "the form of an entity class names a column, as in `stateid('{name}')`";
@@ -122,36 +121,36 @@ impl Compiler<'_> {
             return None;
         }
         // A column that no table has was reported above.
-        let other = columns.iter().find(|&column| column != "name" && table.columns.contains(column));
+        let other = columns.iter().find(|&column| column != "name" && known.contains(column));
         if let (Some(column), Some(name)) = (other, decl.names.first()) {
             let message = format!("members in `names` have no column `{column}`, which the form needs");
             let hint = "put them into a table";
             self.problems.push(Diagnostic::new(name.range.clone(), message).hint(hint));
         }
         for phrase in &decl.phrases {
-            self.check_phrase(phrase, table);
+            self.check_phrase(phrase, known);
         }
         Some(template)
     }
 
     /// Checks that the columns in a phrase of a class exist, that its braces are balanced, and that it has a word.
-    fn check_phrase(&mut self, phrase: &At<String>, table: &Table) {
+    fn check_phrase(&mut self, phrase: &At<String>, known: &[String]) {
         let Some(columns) = columns_in(&phrase.value) else {
             let problem = Diagnostic::new(phrase.range.clone(), "this phrase has an unbalanced brace");
             return self.problems.push(problem.hint("write columns as `{name}`"));
         };
         for column in columns {
-            self.check_column(column, table, phrase);
+            self.check_column(column, known, phrase);
         }
         if Utterance::new(phrase.value.as_str()).is_empty() {
             self.problem(&phrase.range, "a phrase needs at least one word");
         }
     }
 
-    fn check_column(&mut self, column: &str, table: &Table, at: &At<String>) {
-        if !table.columns.iter().any(|known| known == column) {
+    fn check_column(&mut self, column: &str, known: &[String], at: &At<String>) {
+        if !known.iter().any(|known| known == column) {
             let message = format!("there is no column `{column}`");
-            let hint = column_list(&table.columns);
+            let hint = column_list(known);
             self.problems.push(Diagnostic::new(at.range.clone(), message).hint(hint));
         }
     }
@@ -190,8 +189,10 @@ impl Compiler<'_> {
             }
             None => {
                 let frame = self.classes[class].frame.0;
+                let mut name = self.base.display(term).to_string();
+                name.shrink_to_fit();
                 let id = self.constants.push(Constant {
-                    name: self.base.display(term).to_string(),
+                    name,
                     kind: Kind::Entity(class),
                     frames: frame..frame + 1,
                     term: Some(term),
@@ -245,13 +246,12 @@ impl Compiler<'_> {
         Some(self.base.term(shape, head, &filled))
     }
 
-    fn aliases(&mut self, decl: &EntityDecl, table: &Table, template: TermId) {
+    fn aliases(&mut self, decl: &EntityDecl, members: &Members, template: TermId) {
         if decl.aliases.is_empty() {
             return;
         }
         let mut by_name: HashMap<&str, Vec<Row<'_>>> = HashMap::new();
-        for (line, cells) in &table.rows {
-            let row = Row { columns: &table.columns, cells, line: *line };
+        for row in members.rows() {
             if let Some(name) = row.name() {
                 by_name.entry(name).or_default().push(row);
             }
@@ -282,25 +282,6 @@ impl Compiler<'_> {
         if !self.lexicon.insert(&phrase.value, constant, source) {
             self.problem(&phrase.range, "a phrase needs at least one word");
         }
-    }
-}
-
-/// One row of an entity table.
-struct Row<'a> {
-    columns: &'a [String],
-    cells: &'a [String],
-    line: usize,
-}
-
-impl<'a> Row<'a> {
-    fn get(&self, column: &str) -> Option<&'a str> {
-        let at = self.columns.iter().position(|known| known == column)?;
-        self.cells.get(at).map(String::as_str)
-    }
-
-    /// The cell that names the member: that of the column `name`, or else the first one.
-    fn name(&self) -> Option<&'a str> {
-        self.get("name").or(self.cells.first().map(String::as_str))
     }
 }
 

@@ -17,6 +17,7 @@ use accumulators::Accumulators;
 use hashbrown::{HashMap, HashSet};
 use spanwise_core::IndexVec;
 use std::ops::Range;
+use std::sync::Arc;
 
 pub(super) fn compile(
     source: &str,
@@ -166,7 +167,7 @@ struct Compiler<'a> {
     /// Predicates by their terms without arguments.
     written: HashMap<TermId, ConstantId>,
     lexicon: Lexicon,
-    read_tables: Vec<(String, Table)>,
+    read_tables: Vec<(String, Arc<Table>)>,
     /// Rows of all entity classes so far.
     n_rows: usize,
     /// Cells, names and phrases of all entity classes so far.
@@ -284,7 +285,8 @@ impl Compiler<'_> {
         }
     }
 
-    fn finish(self, parts: Parts<'_>) -> Domain {
+    fn finish(mut self, parts: Parts<'_>) -> Domain {
+        self.lexicon.shrink();
         let mut by_top: HashMap<_, Vec<FrameId>> = HashMap::new();
         for (id, frame) in self.frames.iter_enumerated() {
             if let Some(top) = frame.form.as_ref().and_then(|form| form.top(&self.base)) {
@@ -300,9 +302,13 @@ impl Compiler<'_> {
             type_system: parts.type_system.map(str::to_owned),
             type_systems: type_systems.into_iter().map(|system| system.name.value).collect(),
             source: parts.source.to_owned(),
-            tables: self.read_tables,
+            tables: self
+                .read_tables
+                .into_iter()
+                .map(|(path, table)| (path, Arc::unwrap_or_clone(table)))
+                .collect(),
             types: self.types,
-            base: self.base,
+            base: self.base.shared(),
             constants: self.constants,
             frames: self.frames,
             frame_owner: self.frame_owner,

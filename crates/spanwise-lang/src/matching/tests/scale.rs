@@ -38,6 +38,8 @@ fn the_indexes_of_a_hundred_thousand_names_are_small_and_find_what_is_meant() {
     for (id, name) in names.iter().enumerate() {
         lexicon.insert(name, ConstantId(id as u32), Source::Name);
     }
+    lexicon.shrink();
+    assert!(lexicon.bytes() < 20 * MEGABYTE, "{} bytes", lexicon.bytes());
     let matcher = Matcher::new(&lexicon, is_content);
     let more: Vec<String> = (0..100_000).map(word).collect();
     let speller = Speller::new(matcher.name_words().chain(more.iter().map(|word| (word.as_str(), 1))));

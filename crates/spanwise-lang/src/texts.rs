@@ -1,7 +1,7 @@
 //! Many short strings in one piece of memory, numbered from zero.
 
 /// A hash of characters that is the same on every machine.
-pub(super) fn hash(chars: impl IntoIterator<Item = char>) -> u64 {
+pub(crate) fn hash(chars: impl IntoIterator<Item = char>) -> u64 {
     let mixed = chars.into_iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, ch| {
         (hash ^ u64::from(u32::from(ch))).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23)
     });
@@ -9,39 +9,39 @@ pub(super) fn hash(chars: impl IntoIterator<Item = char>) -> u64 {
 }
 
 /// The upper half of [`hash`].
-pub(super) fn hash32(chars: impl IntoIterator<Item = char>) -> u32 {
+pub(crate) fn hash32(chars: impl IntoIterator<Item = char>) -> u32 {
     (hash(chars) >> 32) as u32
 }
 
 /// Strings one after the other, with their ends.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Texts {
+pub(crate) struct Texts {
     text: String,
     ends: Vec<u32>,
 }
 
 impl Texts {
-    pub(super) fn push(&mut self, text: &str) {
+    pub(crate) fn push(&mut self, text: &str) {
         self.text.push_str(text);
-        self.ends.push(self.text.len() as u32);
+        self.ends.push(u32::try_from(self.text.len()).expect("fewer than 2^32 bytes of text"));
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    pub(super) fn get(&self, id: u32) -> &str {
+    pub(crate) fn get(&self, id: u32) -> &str {
         let at = id as usize;
         let start = if at == 0 { 0 } else { self.ends[at - 1] as usize };
         &self.text[start..self.ends[at] as usize]
     }
 
-    pub(super) fn shrink(&mut self) {
+    pub(crate) fn shrink(&mut self) {
         self.text.shrink_to_fit();
         self.ends.shrink_to_fit();
     }
 
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.text.capacity() + self.ends.capacity() * size_of::<u32>()
     }
 }
