@@ -95,7 +95,7 @@ impl Model {
             let utterance = read.with_words(words);
             let (details, budget) = settings.clone();
             let is_same_length = utterance.len() == read.len();
-            is_same_length.then(|| Variant { at, doubts, request: Request { utterance, details, budget } })
+            is_same_length.then_some(Variant { at, doubts, request: Request { utterance, details, budget } })
         };
         all.into_iter().filter_map(variant).collect()
     }

@@ -218,3 +218,65 @@ impl Words<'_> {
 fn has_digit(word: &str) -> bool {
     word.bytes().any(|byte| byte.is_ascii_digit())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use spanwise_lang::domain::NoTables;
+
+    /// A parse of `show the growth of texas` that aligns `growth` to `people` or to nothing.
+    fn words<'a>(
+        domain: &'a Domain,
+        counts: &'a WordCounts,
+        read: &'a Utterance,
+        growth: Option<&str>,
+    ) -> Words<'a> {
+        let similarity = &|word: &str, others: &[&str]| {
+            if word == "show" && others.contains(&"list") { 0.75 } else { 0.25 }
+        };
+        let id = |name: &str| domain.constants().iter().position(|it| it.name == name).unwrap();
+        let mut aligned = vec![None; read.len()];
+        aligned[2] = growth.map(|name| (ConstantId(id(name) as u32), Span::new(2, 3)));
+        Words { known: Known { domain, counts, similarity }, basis: Basis::All, read, aligned }
+    }
+
+    #[test]
+    fn a_word_is_odd_by_how_little_it_resembles_those_that_are_read_in_the_same_way() {
+        let text = r#"
+            name = "places"
+            types = ["State", "Answer"]
+            language = "english"
+            root = { types = ["Answer"] }
+            lexicon = { area = "area" }
+            [constants]
+            people = "State -> Answer"
+            area = "State -> Answer"
+            [[entities]]
+            class = "state"
+            type = "State"
+            form = "state('{name}')"
+            names = ["texas"]
+        "#;
+        let domain = Domain::load(text, "places.toml", None, &NoTables).unwrap();
+        let mut counts = WordCounts::default();
+        for (word, read_as) in [
+            ("list", ReadAs::Null),
+            ("the", ReadAs::Null),
+            ("of", ReadAs::Null),
+            ("people", ReadAs::Predicate("people")),
+            ("growths", ReadAs::Predicate("people")),
+        ] {
+            counts.add(word, read_as);
+        }
+        let read = Utterance::new("show the growth of texas");
+        let null = words(&domain, &counts, &read, None);
+        assert_eq!((null.oddness(0), null.oddness(1), null.oddness(2)), (0.25, 0.0, 0.75));
+        assert_eq!(null.guessed(), 0.0);
+        // Another form of a word that is read so is not odd; with another predicate, it is.
+        assert_eq!(words(&domain, &counts, &read, Some("people")).guessed(), 0.0);
+        assert_eq!(words(&domain, &counts, &read, Some("area")).guessed(), 0.75);
+        // What the lexicon has is no guess.
+        let read = Utterance::new("show the area of texas");
+        assert_eq!(words(&domain, &counts, &read, Some("area")).guessed(), 0.0);
+    }
+}

@@ -67,7 +67,7 @@ fn matched(model: &SpanModel, parse: &Parse) -> Vec<bool> {
 
 impl Reader {
     /// The words that may have been meant instead of another one, after the one it is read as.
-    fn doubts(&self, tokenizer: &Tokenizer, at: usize, word: &str) -> Vec<Doubt> {
+    pub(super) fn doubts(&self, tokenizer: &Tokenizer, at: usize, word: &str) -> Vec<Doubt> {
         if self.domain.is_no_meaning(word) {
             return Vec::new();
         }
@@ -81,10 +81,13 @@ impl Reader {
         };
         let is_likely =
             |near: &&Near<'_>| near.count > 0 && near.cost <= most && (!is_word || near.edits == 1);
+        // Names have no inflections: `main` is no form of `maine`.
+        let is_form =
+            |near: &str| self.vocabulary.contains_key(near) && self.domain.is_inflection(word, near);
         others
             .iter()
             .filter(is_likely)
-            .filter(|near| !self.domain.is_inflection(word, near.word))
+            .filter(|near| !is_form(near.word))
             .take(MAX_OTHERS)
             .map(|near| Doubt { correction: correction(at, near), is_word, is_known })
             .collect()

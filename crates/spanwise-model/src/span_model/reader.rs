@@ -220,7 +220,8 @@ impl Reader {
 
 /// The words that names and phrases are matched with, where one was typed. What an error was corrected to counts as typed.
 fn alternatives<'a>(typed: &'a str, near: &[Near<'a>]) -> Vec<Alternative<'a>> {
-    let best = near.first().filter(|best| best.cost <= MAX_COST);
+    // A word with other accents is no error: it may be exactly what a name has.
+    let best = near.first().filter(|best| best.cost <= MAX_COST && best.edits > 0);
     let first = Alternative::typed(best.map_or(typed, |best| best.word));
     let most = best.map_or(f32::INFINITY, |best| best.cost + MAX_MORE);
     let others = &near[usize::from(best.is_some())..];
@@ -261,11 +262,16 @@ mod tests {
         names = ["springfield missouri", "st. louis"]
     "#;
 
-    fn read(text: &str) -> Read {
+    fn reader() -> (Reader, Tokenizer) {
         let domain = Arc::new(Domain::load(DOMAIN, "places.toml", None, &NoTables).unwrap());
         let texts = ["what is the capital of texas", "what is the population of maine"].map(Utterance::new);
         let tokenizer = Tokenizer::Words(WordTable::from_utterances(texts.iter(), 1));
         let reader = Reader::new(Arc::clone(&domain), vocabulary(&domain, texts.iter()), &tokenizer);
+        (reader, tokenizer)
+    }
+
+    fn read(text: &str) -> Read {
+        let (reader, tokenizer) = reader();
         reader.read(&tokenizer, &Utterance::new(text))
     }
 
@@ -290,6 +296,20 @@ mod tests {
         let found = read("what is the population of main");
         assert_eq!(words(&found.corrections), []);
         assert_eq!(found.utterance.text(), "what is the population of main");
+    }
+
+    #[test]
+    fn other_words_are_offered_for_correct_and_misspelt_words_but_not_for_their_forms() {
+        let (reader, tokenizer) = reader();
+        let doubts = |word: &str| {
+            let doubts = reader.doubts(&tokenizer, 0, word);
+            doubts.into_iter().map(|it| (it.correction.to, it.is_word, it.is_known)).collect::<Vec<_>>()
+        };
+        assert_eq!(doubts("main"), [("maine".to_owned(), true, false)]);
+        // The nearest word of an error is what it was read as.
+        assert_eq!(doubts("mayne"), []);
+        assert_eq!(doubts("capitals"), []);
+        assert_eq!((doubts("the"), doubts("of"), doubts("1978")), (vec![], vec![], vec![]));
     }
 
     #[test]

@@ -435,3 +435,24 @@ fn words_and_logits_of_one_pass_are_those_of_two() {
         }
     }
 }
+
+#[test]
+fn the_static_vector_of_a_text_is_the_centered_mean_of_its_embeddings() {
+    let case = Case::pretrained("tiny-bert", 1);
+    let network = &case.network;
+    let (width, name) = (network.encoder().hidden, "embeddings.word_embeddings.weight");
+    let (_, shape, table) = network.params.named().find(|(it, ..)| it.ends_with(name)).unwrap();
+    let row = |id: u32| &table[id as usize * width..][..width];
+    let mean: Vec<f32> =
+        (0..width).map(|at| table.iter().skip(at).step_by(width).sum::<f32>() / shape[0] as f32).collect();
+    let texts: [&[u32]; 4] = [&case.pieces[0].ids, &[3], &[], &[5, 3]];
+    for (ids, vector) in texts.iter().zip(network.static_vectors(&texts)) {
+        let plain: Vec<f32> =
+            (0..width).map(|at| ids.iter().map(|&id| row(id)[at] - mean[at]).sum()).collect();
+        let length = plain.iter().map(|value| value * value).sum::<f32>().sqrt().max(f32::MIN_POSITIVE);
+        for (value, plain) in vector.iter().zip(plain) {
+            assert!((value - plain / length).abs() < 1e-4, "{value} instead of {}", plain / length);
+        }
+    }
+    assert_eq!(network.static_vectors(&[]), Vec::<Vec<f32>>::new());
+}
