@@ -8,6 +8,8 @@ use spanwise_reading::{Cause, Clarification, UnreadKind};
 const IN_DOMAIN: f64 = 0.5;
 /// Words that a reason names at most.
 const MAX_WORDS: usize = 5;
+/// Most letters of a word in a reason.
+const MAX_LETTERS: usize = 40;
 
 /// Why an answer is withheld.
 pub(super) struct Withheld {
@@ -72,7 +74,11 @@ fn suggested(parse: &Parse) -> Option<(&str, &str)> {
 }
 
 fn quoted<'a>(words: impl Iterator<Item = &'a str>) -> String {
-    let words: Vec<String> = words.take(MAX_WORDS).map(|word| format!("`{word}`")).collect();
+    let short = |word: &str| match word.char_indices().nth(MAX_LETTERS) {
+        Some((end, _)) => format!("`{}...`", &word[..end]),
+        None => format!("`{word}`"),
+    };
+    let words: Vec<String> = words.take(MAX_WORDS).map(short).collect();
     words.join(", ")
 }
 

@@ -2,7 +2,7 @@
 
 use crate::outcome::{Correction, Crowded, Parse};
 use spanwise_chart::tree::Category;
-use spanwise_core::{Span, Utterance};
+use spanwise_core::{Span, Token, Utterance};
 use spanwise_lang::lexicon::{Match, Source};
 use spanwise_lang::matching::{Alternative, Approximate, MatchKind, Matcher, Near, Speller};
 use spanwise_lang::{ConstantId, Domain};
@@ -35,8 +35,17 @@ pub(super) type Vocabulary = BTreeMap<String, u32>;
 /// Counts the words of training utterances outside of names, the most frequent ones.
 pub(super) fn vocabulary<'a>(domain: &Domain, utterances: impl Iterator<Item = &'a Utterance>) -> Vocabulary {
     let mut counts = Vocabulary::new();
+    // Also a name without its accents is one.
+    let matcher = Matcher::new(domain.lexicon(), |_| false);
     for utterance in utterances {
-        let is_name = domain.lexicon().is_name(utterance);
+        let mut is_name = vec![false; utterance.len()];
+        let typed = |token: &'a Token| vec![Alternative::typed(&token.lower)];
+        let tokens: Vec<Vec<Alternative<'_>>> = utterance.tokens().iter().map(typed).collect();
+        for found in matcher.matches(domain.lexicon(), &tokens).found {
+            if found.source == Source::Name && found.kind <= MatchKind::Folded {
+                is_name[found.span.start as usize..found.span.end as usize].fill(true);
+            }
+        }
         let words = utterance.tokens().iter().zip(is_name).filter(|(_, is_name)| !is_name);
         for (token, _) in words.filter(|(token, _)| token.lower.chars().all(char::is_alphabetic)) {
             *counts.entry(token.lower.clone()).or_default() += 1;
@@ -152,7 +161,7 @@ impl Reader {
             .iter()
             .enumerate()
             .filter_map(|(at, near)| {
-                near.first().filter(|best| best.cost <= MAX_COST).map(|best| correction(at, best))
+                near.first().filter(|best| self.is_error(best)).map(|best| correction(at, best))
             })
             .collect();
         let words: Vec<Vec<Alternative<'_>>> = utterance
@@ -192,6 +201,12 @@ impl Reader {
     /// Whether a word is one of the language. Then it is probably what was meant, even if the domain does not know it.
     pub(super) fn is_word(&self, tokenizer: &Tokenizer, word: &str) -> bool {
         tokenizer.is_word(word) || self.domain.language().is_some_and(|language| language.has_word(word))
+    }
+
+    /// Whether a near word is taken for the one that was meant. One that differs by accents alone is found as it was written,
+    /// if it is of a name.
+    fn is_error(&self, best: &Near<'_>) -> bool {
+        best.cost <= MAX_COST && (best.edits > 0 || self.vocabulary.contains_key(best.word))
     }
 
     /// Whether a word is one of the training utterances, names or phrases.
@@ -289,6 +304,16 @@ mod tests {
         let clean = read("what is the capital of texas");
         assert!(clean.corrections.is_empty());
         assert!(clean.found.iter().all(|it| it.kind == MatchKind::Exact));
+    }
+
+    #[test]
+    fn names_without_their_accents_are_no_words_of_the_vocabulary() {
+        let domain = Domain::load(DOMAIN, "places.toml", None, &NoTables).unwrap();
+        let texts = ["the people of sao paulo", "the people of São Paulo"].map(Utterance::new);
+        let words = vocabulary(&domain, texts.iter());
+        assert_eq!(words.keys().collect::<Vec<_>>(), ["of", "people", "the"]);
+        // Nor are accents an error.
+        assert_eq!(read("the people of são").corrections, []);
     }
 
     #[test]
