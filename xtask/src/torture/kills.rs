@@ -59,7 +59,7 @@ const SCENARIOS: &[Scenario] = &[
     },
     Scenario {
         name: "explain --out",
-        args: &["explain", "model", QUESTION, "--format", "svg", "--out", "tree.svg"],
+        args: &["explain", "model", QUESTION, "--always-answer", "--format", "svg", "--out", "tree.svg"],
         has_model: true,
         files: &["tree.svg", "model/model.json"],
         again: None,
