@@ -9,13 +9,13 @@ use spanwise_chart::budget::Budget;
 use spanwise_reading::Cause;
 use std::borrow::Cow;
 
-/// An utterance is read again only if the best program is less probable than this,
+/// An utterance is read again only if its best program is less probable than this.
 const NOT_UNDERSTOOD: f64 = 0.8;
-/// known words are doubted only below this,
-const NOT_AT_ALL: f64 = 0.5;
-/// and with other words only if that program is at least this probable,
+/// Words that the domain knows are doubted only if it is less probable than this.
+const DOUBTS_KNOWN_WORDS: f64 = 0.5;
+/// The least probability of a program with other words,
 const UNDERSTOOD: f64 = 0.5;
-/// and by this much more than without them.
+/// and by how much it must exceed that of the first program.
 const MARGIN: f64 = 0.1;
 /// The factor of the probability of a suggestion: the word that was written is as likely to be meant.
 const SUGGESTED: f64 = 0.5;
@@ -79,7 +79,8 @@ impl Model {
         let read = parse.map_or(Cow::Borrowed(utterance), Parse::read);
         let mut doubts = self.family.doubts(utterance, parse);
         let has_meaning = |word: &str| self.confidence.words.familiarity(word) != Familiarity::Null;
-        doubts.retain(|it| !it.is_known || probability < NOT_AT_ALL && has_meaning(&it.correction.to));
+        doubts
+            .retain(|it| !it.is_known || probability < DOUBTS_KNOWN_WORDS && has_meaning(&it.correction.to));
         doubts.sort_by_key(|it| it.is_known);
         doubts.truncate(MAX_DOUBTS);
         let mut all: Vec<Vec<Doubt>> = doubts.iter().map(|doubt| vec![doubt.clone()]).collect();

@@ -42,7 +42,6 @@ struct Point {
     log_odds: f64,
     in_domain: f64,
     counts: [f64; Evidence::N],
-    guessed: f64,
     right: bool,
 }
 
@@ -117,17 +116,20 @@ fn points(
     unanswerable: &[Utterance],
 ) -> Vec<Point> {
     let calibration = model.confidence.calibration;
-    let point = |parse: &Parse, basis: Basis, right: bool| {
-        let (_, evidence) = model.unread(parse, basis);
+    let evidence = |parse: &Parse, basis: Basis| model.unread(parse, basis).1;
+    let point = |parse: &Parse, evidence: &Evidence, right: bool| {
         let log_odds = log_odds(calibration.of(parse.posterior)).min(Effects::MAX_LOG_ODDS);
-        let (counts, guessed) = (evidence.counts(), evidence.guessed);
-        Point { log_odds, in_domain: parse.in_domain, counts, guessed, right }
+        Point { log_odds, in_domain: parse.in_domain, counts: evidence.counts(), right }
     };
-    let mut points: Vec<Point> =
-        parsed.iter().filter_map(Outcome::parse).map(|parse| point(parse, Basis::Others, true)).collect();
-    // What a predicate has to do with a word that no other utterance gives it was learned from this one. Whether it would
-    // have been guessed is not known.
-    points.retain(|point| point.guessed == 0.0);
+    let mut points = Vec::new();
+    for parse in parsed.iter().filter_map(Outcome::parse) {
+        let evidence = evidence(parse, Basis::Others);
+        // What a predicate has to do with a word that no other utterance gives it was learned from this one. Whether it
+        // would have been guessed is not known.
+        if evidence.guessed == 0.0 {
+            points.push(point(parse, &evidence, true));
+        }
+    }
     let fillers = Words::new(model, chosen);
     let mut random = Random::new(0, &[11]);
     let (mut texts, mut origins) = (Vec::new(), Vec::new());
@@ -145,13 +147,13 @@ fn points(
     for (outcome, (at, truth)) in parse(model, &texts).iter().zip(origins) {
         let (Some(now), Some(before)) = (outcome.parse(), parsed[at].parse()) else { continue };
         let right = truth == Truth::Same && written(model, now) == written(model, before);
-        points.push(point(now, Basis::Others, right));
+        points.push(point(now, &evidence(now, Basis::Others), right));
     }
     for (outcome, &right) in parse(model, dev).iter().zip(right) {
-        points.extend(outcome.parse().map(|parse| point(parse, Basis::All, right)));
+        points.extend(outcome.parse().map(|parse| point(parse, &evidence(parse, Basis::All), right)));
     }
     for outcome in parse(model, unanswerable) {
-        points.extend(outcome.parse().map(|parse| point(parse, Basis::All, false)));
+        points.extend(outcome.parse().map(|parse| point(parse, &evidence(parse, Basis::All), false)));
     }
     points
 }
@@ -212,7 +214,6 @@ mod tests {
                 log_odds: f64::from(at % 13) - 4.0,
                 in_domain: 1.0 - f64::from(at % 4) * 0.2,
                 counts: std::array::from_fn(|_| count()),
-                guessed: 0.0,
                 right: at % 3 > 0,
             })
             .collect()
@@ -250,7 +251,7 @@ mod tests {
         let point = |kind: usize, right: bool| {
             let mut counts = [0.0; Evidence::N];
             counts[kind] = 1.0;
-            Point { log_odds: 2.0, in_domain: 1.0, counts, guessed: 0.0, right }
+            Point { log_odds: 2.0, in_domain: 1.0, counts, right }
         };
         let points: Vec<Point> = (0..2_000).flat_map(|_| [point(0, false), point(1, true)]).collect();
         let weights = fit(&points).weights();

@@ -17,10 +17,10 @@ pub struct Evidence {
     pub negations: f64,
     /// Unknown words that it leaves out, each by how little it resembles the words that are usually left out.
     pub unknown: f64,
-    /// Known words that it leaves out, although they always have a meaning in training, in the same way.
+    /// Known words that it leaves out although training utterances never do, weighted in the same way.
     pub content: f64,
-    /// Words under predicates that neither the lexicon nor training gives them, each by how little it resembles the words
-    /// that they do.
+    /// Words aligned to a predicate that neither the lexicon nor training aligns them to, weighted by how little they
+    /// resemble the words that are.
     pub guessed: f64,
     /// The sum of the costs of corrected typing errors.
     pub corrected: f64,
@@ -66,7 +66,7 @@ pub struct Effects {
     pub unknown: f64,
     /// For known words that usually have a meaning.
     pub content: f64,
-    /// For words under predicates that training does not give them.
+    /// For words aligned to a predicate as in no training utterance.
     pub guessed: f64,
     /// For the cost of corrections.
     pub corrected: f64,
