@@ -10,6 +10,7 @@
 //!   chosen by greedy k-center selection. The distances expected in the domain are measured on held-out words: on each
 //!   training utterance against the prototypes of all *others*, and on dev. No out-of-domain utterances are needed.
 
+mod answerable;
 mod corrupt;
 mod effects;
 
@@ -96,8 +97,7 @@ pub fn fit(model: &Model, evaluator: &Evaluator<'_>, train: &[Utterance], dev: &
         novelty(model, train, &dev)
     };
     let right = scored.iter().map(|(one, _)| one.is_right().unwrap_or(false)).collect();
-    let Confidence { words, effects, threshold, .. } = model.confidence.clone();
-    let confidence = Confidence { calibration: fit_curve(&points), words, effects, novelty, threshold };
+    let confidence = Confidence { calibration: fit_curve(&points), novelty, ..model.confidence.clone() };
     Fitted { confidence, ece_of_posteriors, right }
 }
 
@@ -113,19 +113,24 @@ pub fn fit(model: &Model, evaluator: &Evaluator<'_>, train: &[Utterance], dev: &
 /// ```
 #[must_use]
 pub fn fit_curve(points: &[(f64, bool)]) -> Calibration {
-    let points: Vec<(f64, f64)> =
-        points.iter().map(|&(p, right)| (log_odds(p), f64::from(u8::from(right)))).collect();
+    let points: Vec<(f64, f64, f64)> =
+        points.iter().map(|&(p, right)| (log_odds(p), f64::from(u8::from(right)), 1.0)).collect();
+    fit_curve_from(&points)
+}
+
+/// The same from log-odds, targets of 0 or 1, and the weights of points.
+fn fit_curve_from(points: &[(f64, f64, f64)]) -> Calibration {
     if points.is_empty() {
         return Calibration::default();
     }
-    let free = newton(&points, [1.0, 0.0], true);
+    let free = newton(points, [1.0, 0.0], true);
     // The loss is convex: if its minimum is below the floor, the constrained minimum is on the floor.
-    let [slope, offset] = if free[0] >= MIN_SLOPE { free } else { newton(&points, [MIN_SLOPE, 0.0], false) };
+    let [slope, offset] = if free[0] >= MIN_SLOPE { free } else { newton(points, [MIN_SLOPE, 0.0], false) };
     Calibration { slope, offset }
 }
 
 /// Newton's method with backtracking (steps are halved until the loss falls), over slope and offset or the offset alone.
-fn newton(points: &[(f64, f64)], start: [f64; 2], moves_slope: bool) -> [f64; 2] {
+fn newton(points: &[(f64, f64, f64)], start: [f64; 2], moves_slope: bool) -> [f64; 2] {
     let mut at = start;
     for _ in 0..MAX_STEPS {
         let (loss, gradient, hessian) = curve_loss(points, at);
@@ -154,18 +159,18 @@ fn newton(points: &[(f64, f64)], start: [f64; 2], moves_slope: bool) -> [f64; 2]
 }
 
 /// The penalized log loss, its gradient, and the three distinct entries of its Hessian.
-fn curve_loss(points: &[(f64, f64)], [slope, offset]: [f64; 2]) -> (f64, [f64; 2], [f64; 3]) {
+fn curve_loss(points: &[(f64, f64, f64)], [slope, offset]: [f64; 2]) -> (f64, [f64; 2], [f64; 3]) {
     let mut loss = PENALTY / 2.0 * ((slope - 1.0).powi(2) + offset.powi(2));
     let mut gradient = [PENALTY * (slope - 1.0), PENALTY * offset];
     let mut hessian = [PENALTY, 0.0, PENALTY];
-    for &(x, right) in points {
+    for &(x, right, weight) in points {
         let z = slope * x + offset;
         let p = sigmoid(z);
         // ln(1 + e^z) - right * z, without overflow.
-        loss += z.max(0.0) + (-z.abs()).exp().ln_1p() - right * z;
-        gradient[0] += (p - right) * x;
-        gradient[1] += p - right;
-        let spread = p * (1.0 - p);
+        loss += weight * (z.max(0.0) + (-z.abs()).exp().ln_1p() - right * z);
+        gradient[0] += weight * (p - right) * x;
+        gradient[1] += weight * (p - right);
+        let spread = weight * p * (1.0 - p);
         hessian[0] += spread * x * x;
         hessian[1] += spread * x;
         hessian[2] += spread;

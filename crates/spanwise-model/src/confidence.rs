@@ -8,11 +8,13 @@
 //! The second factor is Platt scaling ([`Calibration`]): a logistic function of the log-odds of the posterior. The first
 //! one is a logistic function of the novelty of the words ([`Novelty`]). Both are fitted by `spanwise_eval::calibrate`.
 
+mod answerable;
 mod evidence;
 mod novelty;
 mod words;
 
-pub use evidence::{Effects, Evidence};
+pub use answerable::Answerability;
+pub use evidence::{ByKind, Effects, Evidence};
 pub use novelty::{Novelty, NoveltyScore, Scale, distance, nearest, normalize};
 
 pub use words::{Familiarity, ReadAs, WordCounts};
@@ -104,6 +106,8 @@ pub struct Confidence {
     pub effects: Effects,
     /// Detects out-of-domain utterances; with `None`, every utterance counts as in-domain.
     pub novelty: Option<Novelty>,
+    /// Recognizes utterances that cannot be answered, where examples of such were given.
+    pub answerability: Option<Answerability>,
     /// Answers that are less probable than this are withheld; `None` for a model that was never calibrated.
     pub threshold: Option<f64>,
 }

@@ -18,7 +18,7 @@ pub use error::ModelError;
 pub(crate) use files::file_error;
 pub use lock::DirectoryLock;
 
-use crate::confidence::{Calibration, Confidence, Effects, Novelty, Scale, WordCounts};
+use crate::confidence::{Answerability, Calibration, Confidence, Effects, Novelty, Scale, WordCounts};
 use crate::families::Settings;
 use crate::family::Stored;
 use crate::model::Model;
@@ -131,6 +131,8 @@ struct StoredConfidence {
     calibration: Calibration,
     novelty: Option<StoredNovelty>,
     #[serde(default)]
+    answerability: Option<StoredAnswerability>,
+    #[serde(default)]
     threshold: Option<f64>,
     #[serde(default)]
     effects: Effects,
@@ -151,8 +153,18 @@ struct StoredNovelty {
     vocabulary: BTreeSet<String>,
 }
 
+/// Answerability without its weights.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StoredAnswerability {
+    bias: f64,
+    calibration: Calibration,
+}
+
 /// The tensor of the prototypes.
 const PROTOTYPES: &str = "confidence.prototypes";
+/// The tensor of the weights of answerability.
+const ANSWERABILITY: &str = "confidence.answerability";
 
 impl StoredConfidence {
     fn new(confidence: &Confidence) -> Self {
@@ -161,9 +173,14 @@ impl StoredConfidence {
             scale: novelty.scale,
             vocabulary: novelty.vocabulary.clone(),
         });
+        let answerability = confidence
+            .answerability
+            .as_ref()
+            .map(|it| StoredAnswerability { bias: it.bias, calibration: it.calibration });
         Self {
             calibration: confidence.calibration,
             novelty,
+            answerability,
             threshold: confidence.threshold,
             effects: confidence.effects,
             words: confidence.words.parts().0.clone(),
@@ -185,12 +202,18 @@ impl StoredConfidence {
         if self.threshold.is_some_and(|threshold| !(0.0..=1.0).contains(&threshold)) {
             return Some("expected a `threshold` from 0 to 1 in `confidence`");
         }
+        let is_finite = |it: &StoredAnswerability| {
+            it.bias.is_finite() && it.calibration.slope.is_finite() && it.calibration.offset.is_finite()
+        };
+        if !self.answerability.as_ref().is_none_or(is_finite) {
+            return Some("expected finite numbers in `confidence.answerability`");
+        }
         let Scale { center, width } = self.novelty.as_ref()?.scale;
         let is_good = center.is_finite() && width > 0.0 && width.is_finite();
         (!is_good).then_some("expected finite numbers and a positive `width` in `confidence.novelty.scale`")
     }
 
-    /// Adds the prototypes, vectors of dimension `width`, from the weights.
+    /// Adds prototypes and weights, vectors of the encoder's dimension `width` or twice that, from the weights of the model.
     fn read(self, weights: &mut Weights, width: usize) -> Result<Confidence, WeightsError> {
         let novelty = match self.novelty {
             None => None,
@@ -199,9 +222,16 @@ impl StoredConfidence {
                 Some(Novelty { width, prototypes, scale, vocabulary })
             }
         };
+        let answerability = match self.answerability {
+            None => None,
+            Some(StoredAnswerability { bias, calibration }) => {
+                let weights = weights.take(ANSWERABILITY, &[2 * width])?;
+                Some(Answerability { weights, bias, calibration })
+            }
+        };
         let words = WordCounts::from_parts(self.words, self.predicate_words);
         let Self { calibration, threshold, effects, .. } = self;
-        Ok(Confidence { calibration, words, effects, novelty, threshold })
+        Ok(Confidence { calibration, words, effects, novelty, answerability, threshold })
     }
 }
 
@@ -256,6 +286,11 @@ impl Model {
         let shape = novelty.map(|novelty| [novelty.prototypes.len() / novelty.width.max(1), novelty.width]);
         if let (Some(novelty), Some(shape)) = (novelty, &shape) {
             tensors.push((PROTOTYPES, shape, &novelty.prototypes));
+        }
+        let answerability = self.confidence.answerability.as_ref();
+        let shape = answerability.map(|it| [it.weights.len()]);
+        if let (Some(it), Some(shape)) = (answerability, &shape) {
+            tensors.push((ANSWERABILITY, shape, &it.weights));
         }
         write_safetensors(out, &tensors, &BTreeMap::new())
     }

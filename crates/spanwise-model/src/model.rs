@@ -1,10 +1,10 @@
 //! A model: a family's parser for a domain, with calibrated probabilities.
 
-use crate::confidence::{Confidence, Evidence};
+use crate::confidence::{Answerability, Confidence, ReadAs};
 use crate::directory::{FORMAT_VERSION, ModelError};
 use crate::family::{Family, Parsed, Request};
-use crate::outcome::{Details, Outcome, Parse, Refused, Unread};
-use crate::unread::{Basis, Known, unread};
+use crate::outcome::{Details, Outcome, Parse, Refused};
+use crate::unread::{Basis, Known, WordEvidence, read_words, unread};
 use spanwise_chart::budget::Budget;
 use spanwise_core::Utterance;
 use spanwise_domains::exec::ExecError;
@@ -85,7 +85,7 @@ impl Model {
     /// reason says so.
     #[must_use]
     pub fn parse_requests(&self, requests: Vec<Request>) -> Vec<Outcome> {
-        let with_vectors = self.confidence.novelty.is_some();
+        let with_vectors = self.confidence.novelty.is_some() || self.confidence.answerability.is_some();
         let settings: Vec<(Details, Budget)> =
             requests.iter().map(|request| (request.details, request.budget.clone())).collect();
         let parsed = self.family.parse_batch(requests, with_vectors);
@@ -103,8 +103,12 @@ impl Model {
         };
         parse.spans = spans;
         self.detect_novelty(&mut parse, &word_vectors);
-        let (unread, evidence) = self.unread(&parse, Basis::All);
-        parse.unread = unread;
+        let WordEvidence { unread, guessed, mut evidence } = self.unread(&parse, Basis::All);
+        if let Some(answerability) = &self.confidence.answerability {
+            parse.answerable = answerability.log_odds(&self.vector(&parse, &word_vectors));
+            evidence.answerable = parse.answerable;
+        }
+        (parse.unread, parse.guessed) = (unread, guessed);
         parse.alternatives.sort_by(|a, b| b.posterior.total_cmp(&a.posterior));
         let others: Vec<f64> = parse.alternatives.iter().map(|other| other.posterior).collect();
         let (best, others) =
@@ -114,15 +118,30 @@ impl Model {
         Outcome::Found(parse)
     }
 
-    /// The words that a parse leaves out although they carry a meaning, and the evidence against its program.
+    /// The words that a parse leaves out although they carry a meaning, those that it guesses, and the evidence against its
+    /// program.
     #[must_use]
-    pub fn unread(&self, parse: &Parse, basis: Basis) -> (Vec<Unread>, Evidence) {
+    pub fn unread(&self, parse: &Parse, basis: Basis) -> WordEvidence {
         let similarity = |word: &str, others: &[&str]| match self.family.span_model() {
             Some(model) => model.similarity(word, others),
             None => 0.0,
         };
         let known = Known { domain: &self.domain, counts: &self.confidence.words, similarity: &similarity };
         unread(known, parse, &parse.read(), basis)
+    }
+
+    /// The vector of an utterance that says whether it can be answered, from the encoder's vectors of its words as they
+    /// were read. Empty for a family without trees, or if the vectors are not there.
+    #[must_use]
+    pub fn vector(&self, parse: &Parse, word_vectors: &[f32]) -> Vec<f32> {
+        let (Some(spans), Some(tree)) = (self.family.span_model(), &parse.tree) else { return Vec::new() };
+        let (read, width) = (parse.read(), self.family.encoder().hidden);
+        if word_vectors.len() != read.len() * width {
+            return Vec::new();
+        }
+        let words = read_words(&self.domain, tree, &read);
+        let is_value: Vec<bool> = words.iter().map(|(_, read_as)| *read_as == ReadAs::Value).collect();
+        Answerability::vector(&spans.embeddings(&read), word_vectors, width, &is_value)
     }
 
     /// Sets the probability that the utterance is in the domain and, if it is below one half, the unknown words.

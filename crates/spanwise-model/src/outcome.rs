@@ -66,6 +66,15 @@ pub struct Unread {
     pub kind: UnreadKind,
 }
 
+/// Words that are aligned to a predicate although neither its phrases nor training utterances have them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Guessed {
+    /// The words.
+    pub span: Span,
+    /// The predicate.
+    pub constant: ConstantId,
+}
+
 /// A part of a name that too many names have.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Crowded {
@@ -116,6 +125,8 @@ pub struct Parse {
     pub posterior: f64,
     /// The probability that the utterance is in the domain; 1 for a model without novelty detection.
     pub in_domain: f64,
+    /// The log-odds that the utterance can be answered at all, by what it resembles; zero if that is not known.
+    pub answerable: f64,
     /// The unknown words, where the utterance is more likely out-of-domain than not.
     pub unknown_words: Vec<u32>,
     /// The words that were read as others.
@@ -123,8 +134,12 @@ pub struct Parse {
     /// The corrections that change a word of the language, which may have been meant. Where there are any, the program is a
     /// suggestion, to be confirmed.
     pub suggested: Vec<Correction>,
+    /// Another correction of a misspelt word that is about as likely, if it leads to another program.
+    pub tied: Option<Correction>,
     /// The words that carry a meaning which the program does not have.
     pub unread: Vec<Unread>,
+    /// The words whose meaning is only a guess.
+    pub guessed: Vec<Guessed>,
     /// Parts of names that too many names have.
     pub crowded: Vec<Crowded>,
     /// The second most probable program, where it was requested and is close to the best one.
@@ -150,10 +165,13 @@ impl Parse {
             probability: posterior,
             posterior,
             in_domain: 1.0,
+            answerable: 0.0,
             unknown_words: Vec::new(),
             corrections: Vec::new(),
             suggested: Vec::new(),
+            tied: None,
             unread: Vec::new(),
+            guessed: Vec::new(),
             crowded: Vec::new(),
             rival: None,
             alternatives: Vec::new(),
@@ -177,6 +195,12 @@ impl Parse {
     #[must_use]
     pub fn is_suggestion(&self) -> bool {
         !self.suggested.is_empty()
+    }
+
+    /// Whether it must be asked which word was meant, however probable the program is.
+    #[must_use]
+    pub fn must_ask(&self) -> bool {
+        self.is_suggestion() || self.tied.is_some()
     }
 
     /// The [`unknown_words`](Self::unknown_words) as they were written.

@@ -150,7 +150,7 @@ impl Parser {
                 reading.unknown_words = parse.unknown().map(str::to_owned).collect();
                 reading.corrections = parse.corrections.iter().map(|it| correction(utterance, it)).collect();
                 reading.unread = parse.unread.iter().map(|it| unread(utterance, it)).collect();
-                match threshold.filter(|&threshold| parse.probability < threshold || parse.is_suggestion()) {
+                match threshold.filter(|&threshold| parse.probability < threshold || parse.must_ask()) {
                     Some(threshold) => {
                         let why = withheld(&self.model().domain, parse, threshold);
                         (reading.cause, reading.reason) = (Some(why.cause), Some(why.reason));

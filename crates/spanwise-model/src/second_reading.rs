@@ -1,4 +1,5 @@
-//! Second readings: an utterance that is not understood is parsed again with other words that may have been meant.
+//! Second readings: an utterance that is not understood is parsed again with other words that may have been meant. So is
+//! one with a misspelt word that may be one of two.
 
 use crate::confidence::Familiarity;
 use crate::family::{Parsed, Request};
@@ -9,7 +10,7 @@ use spanwise_chart::budget::Budget;
 use spanwise_reading::Cause;
 use std::borrow::Cow;
 
-/// An utterance is read again only if its best program is less probable than this.
+/// An utterance without ties is read again only if its best program is less probable than this.
 const NOT_UNDERSTOOD: f64 = 0.8;
 /// Words that the domain knows are doubted only if it is less probable than this.
 const DOUBTS_KNOWN_WORDS: f64 = 0.5;
@@ -35,7 +36,8 @@ struct Variant {
 impl Model {
     /// Reads again what was not understood, and puts better readings in the place of the first ones.
     ///
-    /// Cost: none for an utterance that is understood; one more pass for each word that is doubted in the others.
+    /// Cost: none for an utterance that is understood and has no misspelt word; one more pass for each word that is doubted
+    /// in the others.
     pub(crate) fn read_again(
         &self,
         outcomes: &mut [Outcome],
@@ -51,13 +53,38 @@ impl Model {
         let requests = variants.iter().map(|it| it.request.clone()).collect();
         let parsed = self.family.parse_batch(requests, with_vectors);
         let mut best: Vec<Option<Box<Parse>>> = outcomes.iter().map(|_| None).collect();
+        let mut ties: Vec<Option<(Correction, f64)>> = outcomes.iter().map(|_| None).collect();
         for (Variant { at, doubts, .. }, parsed) in variants.into_iter().zip(parsed) {
+            let tie = match doubts.as_slice() {
+                [doubt] if doubt.is_tie => Some(doubt.correction.clone()),
+                _ => None,
+            };
             let Some(other) = self.reread(&outcomes[at], doubts, parsed) else { continue };
+            let is_same =
+                outcomes[at].parse().is_some_and(|first| self.written(first) == self.written(&other));
+            // Another word that leads to the same program is nothing to ask about.
+            if is_same && other.is_suggestion() {
+                continue;
+            }
+            if let Some(tie) = tie.filter(|_| !is_same && other.probability >= UNDERSTOOD) {
+                ties[at] = Some((tie, other.probability));
+            }
             if best[at].as_ref().is_none_or(|before| other.probability > before.probability) {
                 best[at] = Some(other);
             }
         }
-        for (outcome, other) in outcomes.iter_mut().zip(best) {
+        for ((outcome, other), tie) in outcomes.iter_mut().zip(best).zip(ties) {
+            if let (Outcome::Found(first), Some((correction, probability))) = (&mut *outcome, tie)
+                && first.probability >= UNDERSTOOD
+                && first.corrections.iter().any(|it| it.span == correction.span)
+            {
+                // Both are understood: who wrote the word must say which one is meant.
+                let share = first.probability / (first.probability + probability);
+                first.probability *= share;
+                first.alternatives.iter_mut().for_each(|other| other.probability *= share);
+                first.tied = Some(correction);
+                continue;
+            }
             let least = outcome.parse().map_or(0.0, |before| before.probability + MARGIN).max(UNDERSTOOD);
             let Some(mut other) = other.filter(|other| other.probability >= least) else { continue };
             if other.is_suggestion() {
@@ -73,11 +100,14 @@ impl Model {
         let (utterance, parse) = (outcome.utterance(), outcome.parse());
         let is_costly = matches!(outcome, Outcome::Nothing { cause: Cause::TooCostly, .. });
         let probability = parse.map_or(0.0, |parse| parse.probability);
-        if probability >= NOT_UNDERSTOOD || is_costly || utterance.len() > MAX_WORDS {
+        let is_understood = probability >= NOT_UNDERSTOOD;
+        let has_misspelt = parse.is_some_and(|parse| !parse.corrections.is_empty());
+        if is_understood && !has_misspelt || is_costly || utterance.len() > MAX_WORDS {
             return Vec::new();
         }
         let read = parse.map_or(Cow::Borrowed(utterance), Parse::read);
         let mut doubts = self.family.doubts(utterance, parse);
+        doubts.retain(|it| it.is_tie || !is_understood);
         let has_meaning = |word: &str| self.confidence.words.familiarity(word) != Familiarity::Null;
         doubts
             .retain(|it| !it.is_known || probability < DOUBTS_KNOWN_WORDS && has_meaning(&it.correction.to));
@@ -99,6 +129,11 @@ impl Model {
             is_same_length.then_some(Variant { at, doubts, request: Request { utterance, details, budget } })
         };
         all.into_iter().filter_map(variant).collect()
+    }
+
+    /// The text of a parse's program.
+    fn written(&self, parse: &Parse) -> String {
+        self.domain.display(&parse.terms, parse.program).to_string()
     }
 
     /// The parse of an utterance with other words, if there is one. Where it replaces a word of the language it becomes

@@ -221,7 +221,7 @@ impl SpanModel {
             }
         };
         let texts = pairs.iter().map(|(text, _)| text);
-        let vocabulary = spec.approximate.then(|| reader::vocabulary(&domain, texts));
+        let vocabulary = spec.approximate.then(|| reader::vocabulary(&domain, &tokenizer, texts));
         Ok(Self::new(domain, spec, labels, tokenizer, vocabulary, network))
     }
 

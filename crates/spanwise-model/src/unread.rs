@@ -1,7 +1,7 @@
 //! Which words of an utterance its best program leaves out although they carry a meaning, and which it only guesses.
 
 use crate::confidence::{Evidence, Familiarity, ReadAs, WordCounts};
-use crate::outcome::{Parse, Unread};
+use crate::outcome::{Guessed, Parse, Unread};
 use spanwise_chart::tree::{Category, SpanTree};
 use spanwise_core::{Span, Utterance};
 use spanwise_lang::{ConstantId, Domain, Kind};
@@ -27,6 +27,20 @@ pub struct Known<'a> {
     pub similarity: &'a dyn Fn(&str, &[&str]) -> f64,
 }
 
+/// What the words of an utterance say about its program.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct WordEvidence {
+    /// The words that it leaves out although they carry a meaning.
+    pub unread: Vec<Unread>,
+    /// The words whose meaning it only guesses.
+    pub guessed: Vec<Guessed>,
+    /// What that counts against it.
+    pub evidence: Evidence,
+}
+
+/// A word at least this odd under a predicate is reported as a guess.
+const IS_GUESS: f64 = 0.5;
+
 /// The words of one parse, as they were read.
 struct Words<'a> {
     known: Known<'a>,
@@ -36,24 +50,24 @@ struct Words<'a> {
     aligned: Vec<Option<(ConstantId, Span)>>,
 }
 
-/// The words that a parse leaves out although they carry a meaning, and the evidence against its program. Nothing, where
-/// no words were counted or where the family has no trees. `read` is the utterance as it was read, after corrections.
+/// The words that a parse leaves out although they carry a meaning, those that it guesses, and the evidence against its
+/// program. Nothing, where no words were counted or where the family has no trees. `read` is the utterance as it was read, after corrections.
 ///
 /// Cost: a few look-ups for each word, and one comparison with all words that are read in the same way for each word
 /// that training utterances do not read so.
 #[must_use]
-pub fn unread(known: Known<'_>, parse: &Parse, read: &Utterance, basis: Basis) -> (Vec<Unread>, Evidence) {
+pub fn unread(known: Known<'_>, parse: &Parse, read: &Utterance, basis: Basis) -> WordEvidence {
     let mut evidence = Evidence::default();
     let Some(tree) = parse.tree.as_ref().filter(|_| !known.counts.is_empty()) else {
-        return (Vec::new(), evidence);
+        return WordEvidence::default();
     };
     let words = Words { known, basis, read, aligned: aligned(tree, read.len()) };
     // Whether a suggestion is right is asked, not estimated.
     for correction in parse.corrections.iter().filter(|it| !parse.suggested.contains(it)) {
         match correction.kind {
-            CorrectionKind::Part => evidence.parts += 1.0,
+            CorrectionKind::Part => evidence.words.parts += 1.0,
             _ if known.domain.is_inflection(parse.utterance.slice(correction.span), &correction.to) => {}
-            _ => evidence.corrected += f64::from(correction.cost),
+            _ => evidence.words.corrected += f64::from(correction.cost),
         }
     }
     let mut found: Vec<Unread> = Vec::new();
@@ -61,6 +75,8 @@ pub fn unread(known: Known<'_>, parse: &Parse, read: &Utterance, basis: Basis) -
         let Some(kind) = words.kind(at, is_name) else { continue };
         let here = at as u32;
         let oddness = match kind {
+            // A picture is named, but it is no reason to doubt a program.
+            _ if words.word(at).chars().all(is_pictograph) => 0.0,
             UnreadKind::Unknown | UnreadKind::Content => words.oddness(at),
             UnreadKind::Number | UnreadKind::Name | UnreadKind::Negation => 1.0,
         };
@@ -77,8 +93,18 @@ pub fn unread(known: Known<'_>, parse: &Parse, read: &Utterance, basis: Basis) -
             }
         }
     }
-    evidence.guessed = words.guessed();
-    (found, evidence)
+    let guesses = words.guesses();
+    evidence.words.guessed = guesses.iter().map(|(_, oddness)| oddness).sum();
+    let mut guessed: Vec<Guessed> = Vec::new();
+    for (guess, _) in guesses.into_iter().filter(|(_, oddness)| *oddness >= IS_GUESS) {
+        let is_next =
+            |last: &&mut Guessed| last.constant == guess.constant && last.span.end == guess.span.start;
+        match guessed.last_mut().filter(is_next) {
+            Some(last) => last.span.end = guess.span.end,
+            None => guessed.push(guess),
+        }
+    }
+    WordEvidence { unread: found, guessed, evidence }
 }
 
 /// The constant that each word is aligned to.
@@ -137,7 +163,9 @@ impl Words<'_> {
         let language = self.known.domain.language();
         let is_negation = language.is_some_and(|language| language.negations.contains(&word));
         // Single letters are what is left of `what's` and of initials.
-        let is_word = has_digit(word) || word.chars().filter(|c| c.is_alphabetic()).count() > 1;
+        let is_word = has_digit(word)
+            || word.chars().filter(|c| c.is_alphabetic()).count() > 1
+            || word.chars().all(is_symbol);
         if self.aligned[at].is_some() || !(is_word || is_negation) || self.known.domain.is_no_meaning(word) {
             return None;
         }
@@ -192,12 +220,12 @@ impl Words<'_> {
         1.0 - (self.known.similarity)(word, &others)
     }
 
-    /// How odd the words under predicates are, unless the lexicon has them. A number is always odd: a predicate that was
-    /// learned on one number says nothing of another.
-    fn guessed(&self) -> f64 {
+    /// The words under predicates that the lexicon does not have there, each with its oddness. A number is always odd: a
+    /// predicate that was learned on one number says nothing of another.
+    fn guesses(&self) -> Vec<(Guessed, f64)> {
         let matches = self.known.domain.lexicon().matches(self.read);
-        let oddness = |at: usize| {
-            let Some((constant, span)) = self.aligned[at] else { return 0.0 };
+        let guess = |at: usize| {
+            let (constant, span) = self.aligned[at]?;
             let is_predicate = self.known.domain.constants()[constant].kind == Kind::Predicate;
             let here = Span::new(at as u32, at as u32 + 1);
             let in_lexicon = || {
@@ -205,14 +233,28 @@ impl Words<'_> {
                     .iter()
                     .any(|it| it.constant == constant && it.span.contains(here) && span.contains(it.span))
             };
-            match self.word(at) {
+            let oddness = match self.word(at) {
                 word if !is_predicate || !word.chars().any(char::is_alphanumeric) || in_lexicon() => 0.0,
                 word if has_digit(word) => 1.0,
                 _ => self.oddness(at),
-            }
+            };
+            (oddness > 0.0).then_some((Guessed { span: here, constant }, oddness))
         };
-        (0..self.read.len()).map(oddness).sum()
+        (0..self.read.len()).filter_map(guess).collect()
     }
+}
+
+/// Whether a character is neither of a word nor the punctuation of a sentence: `<`, `%`, `€`, an emoji.
+fn is_symbol(ch: char) -> bool {
+    const PUNCTUATION: &str = ".,;:!?'\"()[]{}-/\\_`«»¡¿·";
+    // Typographic quotes and dashes, ideographic punctuation, and what only changes the character before it.
+    let is_mark = matches!(ch, '\u{2000}'..='\u{206F}' | '\u{3000}'..='\u{303F}' | '\u{FE00}'..='\u{FE0F}' | '\u{1F3FB}'..='\u{1F3FF}');
+    !ch.is_alphanumeric() && !PUNCTUATION.contains(ch) && !is_mark
+}
+
+/// Whether a character is an emoji or another picture.
+fn is_pictograph(ch: char) -> bool {
+    matches!(ch, '\u{1F000}'..='\u{1FAFF}' | '\u{2600}'..='\u{27BF}' | '\u{2B00}'..='\u{2BFF}')
 }
 
 fn has_digit(word: &str) -> bool {
@@ -238,6 +280,17 @@ mod tests {
         let mut aligned = vec![None; read.len()];
         aligned[2] = growth.map(|name| (ConstantId(id(name) as u32), Span::new(2, 3)));
         Words { known: Known { domain, counts, similarity }, basis: Basis::All, read, aligned }
+    }
+
+    fn guessed(words: &Words<'_>) -> f64 {
+        words.guesses().iter().map(|(_, oddness)| oddness).sum()
+    }
+
+    #[test]
+    fn symbols_are_words_and_the_punctuation_of_a_sentence_is_not() {
+        assert!(['<', '>', '=', '%', '€', '&', '°', '🙂'].into_iter().all(is_symbol));
+        assert!(!['.', '?', '\'', '’', '–', '…', 'a', '7', '\u{200D}'].into_iter().any(is_symbol));
+        assert!(is_pictograph('🙂') && is_pictograph('☀') && !is_pictograph('%'));
     }
 
     #[test]
@@ -271,12 +324,12 @@ mod tests {
         let read = Utterance::new("show the growth of texas");
         let null = words(&domain, &counts, &read, None);
         assert_eq!((null.oddness(0), null.oddness(1), null.oddness(2)), (0.25, 0.0, 0.75));
-        assert_eq!(null.guessed(), 0.0);
+        assert_eq!(guessed(&null), 0.0);
         // Another form of a word that is read so is not odd; with another predicate, it is.
-        assert_eq!(words(&domain, &counts, &read, Some("people")).guessed(), 0.0);
-        assert_eq!(words(&domain, &counts, &read, Some("area")).guessed(), 0.75);
+        assert_eq!(guessed(&words(&domain, &counts, &read, Some("people"))), 0.0);
+        assert_eq!(guessed(&words(&domain, &counts, &read, Some("area"))), 0.75);
         // What the lexicon has is no guess.
         let read = Utterance::new("show the area of texas");
-        assert_eq!(words(&domain, &counts, &read, Some("area")).guessed(), 0.0);
+        assert_eq!(guessed(&words(&domain, &counts, &read, Some("area"))), 0.0);
     }
 }

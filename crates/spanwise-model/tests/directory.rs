@@ -9,7 +9,9 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use spanwise_core::Utterance;
 use spanwise_lang::Domain;
-use spanwise_model::confidence::{Calibration, Confidence, Effects, Novelty, ReadAs, Scale, WordCounts};
+use spanwise_model::confidence::{
+    Answerability, ByKind, Calibration, Confidence, Effects, Novelty, ReadAs, Scale, WordCounts,
+};
 use spanwise_model::families::chart::ChartSettings;
 use spanwise_model::{
     Blueprint, Compact, Details, EncoderSource, FORMAT_VERSION, FamilySettings as _, Model, Outcome, Parser,
@@ -361,9 +363,14 @@ fn calibrated() -> Model {
     model.confidence = Confidence {
         calibration: Calibration { slope: 1.5, offset: -0.25 },
         novelty: Some(Novelty { width: 16, prototypes, scale, vocabulary }),
+        answerability: Some(Answerability {
+            weights: (0..32).map(|at| 0.125 * at as f32 - 1.0).collect(),
+            bias: -0.5,
+            calibration: Calibration { slope: 0.75, offset: 0.25 },
+        }),
         threshold: Some(0.25),
         words,
-        effects: Effects { numbers: 2.5, unknown: 1.25, ..Effects::default() },
+        effects: Effects(ByKind { numbers: 2.5, unknown: 1.25, ..ByKind::default() }),
     };
     model
 }

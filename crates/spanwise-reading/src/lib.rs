@@ -178,6 +178,8 @@ pub enum Cause {
     ManyNames,
     /// The utterance is unlike what the parser was trained on.
     OutOfDomain,
+    /// The utterance resembles examples that have no program.
+    Unanswerable,
     /// The best program is not probable enough.
     Unsure,
     /// The words allow no program.

@@ -8,8 +8,8 @@
 // Utterances and parsers.
 pub use spanwise_core::{Moment, Span, Token, Utterance};
 pub use spanwise_model::{
-    Alternative, Budget, Confidence, Correction, Crowded, Details, ExecutorPolicy, Family, Model, ModelError,
-    Outcome, Parse, Parser, Provenance, Question, Unread, Withhold,
+    Alternative, Budget, Confidence, Correction, Crowded, Details, ExecutorPolicy, Family, Guessed, Model,
+    ModelError, Outcome, Parse, Parser, Provenance, Question, Unread, Withhold,
 };
 
 // Trees as ids, in a `Parse`; as text they are in a `Reading`.

@@ -14,6 +14,9 @@ use spanwise_model::{DirectoryLock, ModelError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+/// A calibration error that is higher by this is worth a warning.
+const WORSE: f64 = 0.005;
+
 /// Calibrate the probabilities of a model without training it again.
 ///
 /// `spanwise train` does this at the end of every run; this command is for models that were trained before, and for dev
@@ -59,8 +62,8 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     // Examples without a program teach the effects of unread words only: there is no right program to compare with.
     let (unanswerable, dev): (Vec<Example>, Vec<Example>) =
         dev.into_iter().partition(|example| example.unanswerable);
-    let unanswerable: Vec<Utterance> = unanswerable.iter().map(Example::spoken).collect();
-    let train = utterances(&args.train)?;
+    let mut unanswerable: Vec<Utterance> = unanswerable.iter().map(Example::spoken).collect();
+    let train = utterances(&args.train, &mut unanswerable)?;
     if train.is_empty() && parser.model().confidence.novelty.is_none() {
         say("note: without --train, utterances of other domains are not recognized");
     }
@@ -81,6 +84,15 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     let evaluator = Evaluator::of_parser(&parser);
     let report = Report::new(&evaluate(parser.model(), &evaluator, &dev, &|_| {}));
     print(args.json, out, &parser.model().confidence, [ece_of_posteriors, report.ece])?;
+    if let (Some(before), Some(after)) = (ece_of_posteriors, report.ece)
+        && after > before + WORSE
+    {
+        say(&format!(
+            "warning: the calibration error on these {} examples is higher with calibration than without; \
+             more examples, or ones that are closer to what users ask, would help",
+            dev.len()
+        ));
+    }
     Ok(Status::Success)
 }
 
@@ -92,11 +104,15 @@ pub(super) fn wrong_directory(error: ModelError) -> anyhow::Error {
     }
 }
 
-fn utterances(paths: &[PathBuf]) -> Result<Vec<Utterance>> {
+/// The utterances of training files; those without a program are put with the others that have none.
+fn utterances(paths: &[PathBuf], unanswerable: &mut Vec<Utterance>) -> Result<Vec<Utterance>> {
     let mut utterances = Vec::new();
     for path in paths {
         let examples: Vec<Example> = data::read(path).map_err(super::data::wrong_file)?;
-        utterances.extend(examples.into_iter().map(|example| example.spoken()));
+        for example in examples {
+            let kind = if example.unanswerable { &mut *unanswerable } else { &mut utterances };
+            kind.push(example.spoken());
+        }
     }
     Ok(utterances)
 }

@@ -18,12 +18,15 @@ macro_rules! names {
 
 #[test]
 fn the_page_names_all_kinds_causes_and_fields() {
-    use Cause::{Ambiguous, ManyNames, NoProgram, OutOfDomain, TooCostly, UnknownWords, UnreadWords, Unsure};
+    use Cause::{
+        Ambiguous, ManyNames, NoProgram, OutOfDomain, TooCostly, Unanswerable, UnknownWords, UnreadWords,
+        Unsure,
+    };
     use UnreadKind::{Content, Name, Negation, Number, Unknown};
     let kinds = names![Number, Name, Negation, Unknown, Content];
     assert_eq!(rows("| kind |"), kinds);
     let causes = rows("| cause |");
-    for cause in names![UnknownWords, UnreadWords, Ambiguous, ManyNames, OutOfDomain, Unsure] {
+    for cause in names![UnknownWords, UnreadWords, Ambiguous, ManyNames, OutOfDomain, Unanswerable, Unsure] {
         assert!(causes.contains(&cause.as_str()), "{cause}");
     }
     for cause in causes {

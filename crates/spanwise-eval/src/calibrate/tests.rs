@@ -16,7 +16,8 @@ fn sample(n: usize, truth: Calibration, seed: u64) -> Vec<(f64, bool)> {
 }
 
 fn loss(points: &[(f64, bool)], at: [f64; 2]) -> f64 {
-    let points: Vec<_> = points.iter().map(|&(p, right)| (log_odds(p), f64::from(u8::from(right)))).collect();
+    let points: Vec<_> =
+        points.iter().map(|&(p, right)| (log_odds(p), f64::from(u8::from(right)), 1.0)).collect();
     curve_loss(&points, at).0
 }
 
@@ -39,9 +40,10 @@ fn no_point_of_a_grid_has_a_lower_loss_than_the_fit() {
 
 #[test]
 fn gradient_and_hessian_are_the_finite_differences_of_the_loss() {
-    let points: Vec<(f64, f64)> = sample(30, Calibration::default(), 9)
+    let points: Vec<(f64, f64, f64)> = sample(30, Calibration::default(), 9)
         .iter()
-        .map(|&(p, right)| (log_odds(p), f64::from(u8::from(right))))
+        .enumerate()
+        .map(|(at, &(p, right))| (log_odds(p), f64::from(u8::from(right)), 1.0 + f64::from(at as u32 % 3)))
         .collect();
     let h = 1e-5;
     for at in [[1.0, 0.0], [0.3, -1.2], [4.0, 2.0]] {

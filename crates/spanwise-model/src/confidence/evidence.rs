@@ -6,88 +6,83 @@ use spanwise_reading::UnreadKind;
 /// More occurrences of one kind count no more.
 const MAX_COUNT: f64 = 3.0;
 
-/// How many words speak against a program, by kind.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Evidence {
-    /// Numbers that the program leaves out.
+/// One number for each kind of evidence that words give.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ByKind {
+    /// For numbers that the program leaves out.
     pub numbers: f64,
-    /// Names that it leaves out.
+    /// For names that it leaves out.
     pub names: f64,
-    /// Negations that it leaves out.
+    /// For negations that it leaves out.
     pub negations: f64,
-    /// Unknown words that it leaves out, each by how little it resembles the words that are usually left out.
+    /// For unknown words that it leaves out. Each counts by how little it resembles the words that are usually left out.
     pub unknown: f64,
-    /// Known words that it leaves out although training utterances never do, weighted in the same way.
+    /// For known words that it leaves out although training utterances never do, weighted in the same way.
     pub content: f64,
-    /// Words aligned to a predicate that neither the lexicon nor training aligns them to, weighted by how little they
+    /// For words aligned to a predicate that neither the lexicon nor training aligns them to, weighted by how little they
     /// resemble the words that are.
     pub guessed: f64,
-    /// The sum of the costs of corrected typing errors.
-    pub corrected: f64,
-    /// Names of which only a part was said.
-    pub parts: f64,
-}
-
-impl Evidence {
-    /// The number of kinds.
-    pub const N: usize = 8;
-
-    /// Counts a word that is left out, by how unusual that is.
-    pub fn add(&mut self, kind: UnreadKind, oddness: f64) {
-        *match kind {
-            UnreadKind::Number => &mut self.numbers,
-            UnreadKind::Name => &mut self.names,
-            UnreadKind::Negation => &mut self.negations,
-            UnreadKind::Unknown => &mut self.unknown,
-            UnreadKind::Content => &mut self.content,
-        } += oddness;
-    }
-
-    /// The counts in the order of [`Effects`], limited.
-    #[must_use]
-    pub fn counts(&self) -> [f64; Self::N] {
-        let Self { numbers, names, negations, unknown, content, guessed, corrected, parts } = *self;
-        [numbers, names, negations, unknown, content, guessed, corrected, parts]
-            .map(|count| count.min(MAX_COUNT))
-    }
-}
-
-/// What each kind of evidence has meant: by how much one word of it lowers the log-odds that a program is right.
-#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Effects {
-    /// For numbers that are left out.
-    pub numbers: f64,
-    /// For names.
-    pub names: f64,
-    /// For negations.
-    pub negations: f64,
-    /// For unknown words.
-    pub unknown: f64,
-    /// For known words that usually have a meaning.
-    pub content: f64,
-    /// For words aligned to a predicate as in no training utterance.
-    pub guessed: f64,
-    /// For the cost of corrections.
+    /// For the costs of corrected typing errors.
     pub corrected: f64,
     /// For names of which only a part was said.
     #[serde(default)]
     pub parts: f64,
 }
 
-impl Default for Effects {
-    /// No effects: those of a model that was never calibrated with them.
-    fn default() -> Self {
-        Self::from([0.0; Evidence::N])
+impl ByKind {
+    /// The number of kinds.
+    pub const N: usize = 8;
+
+    /// As an array.
+    #[must_use]
+    pub fn array(&self) -> [f64; Self::N] {
+        let Self { numbers, names, negations, unknown, content, guessed, corrected, parts } = *self;
+        [numbers, names, negations, unknown, content, guessed, corrected, parts]
     }
 }
 
-impl From<[f64; Evidence::N]> for Effects {
-    fn from(weights: [f64; Evidence::N]) -> Self {
-        let [numbers, names, negations, unknown, content, guessed, corrected, parts] = weights;
+impl From<[f64; Self::N]> for ByKind {
+    fn from(values: [f64; Self::N]) -> Self {
+        let [numbers, names, negations, unknown, content, guessed, corrected, parts] = values;
         Self { numbers, names, negations, unknown, content, guessed, corrected, parts }
     }
 }
+
+/// What speaks for and against the program of an utterance, besides its posterior.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Evidence {
+    /// How many words speak against it.
+    pub words: ByKind,
+    /// The log-odds that the utterance can be answered, by how much it resembles utterances that can and cannot; zero if
+    /// that is not known. See [`Answerability`](super::Answerability).
+    pub answerable: f64,
+}
+
+impl Evidence {
+    /// Counts a word that is left out, by how unusual that is.
+    pub fn add(&mut self, kind: UnreadKind, oddness: f64) {
+        *match kind {
+            UnreadKind::Number => &mut self.words.numbers,
+            UnreadKind::Name => &mut self.words.names,
+            UnreadKind::Negation => &mut self.words.negations,
+            UnreadKind::Unknown => &mut self.words.unknown,
+            UnreadKind::Content => &mut self.words.content,
+        } += oddness;
+    }
+
+    /// The counts of words, limited.
+    #[must_use]
+    pub fn counts(&self) -> [f64; ByKind::N] {
+        self.words.array().map(|count| count.min(MAX_COUNT))
+    }
+}
+
+/// What each kind of evidence has meant: by how much one word of it lowers the log-odds that a program is right. The
+/// default is nothing: a model that was never calibrated.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Effects(pub ByKind);
 
 impl Effects {
     /// Above these log-odds, a posterior is no longer more convincing. It compares the programs of one utterance with each
@@ -95,20 +90,18 @@ impl Effects {
     /// them where 95 % of the right answers are kept, on splits of GeoQuery's train and dev sets.
     pub const MAX_LOG_ODDS: f64 = 2.0;
 
-    /// As an array, in the order of [`Evidence::counts`].
-    #[must_use]
-    pub fn weights(&self) -> [f64; Evidence::N] {
-        let Self { numbers, names, negations, unknown, content, guessed, corrected, parts } = *self;
-        [numbers, names, negations, unknown, content, guessed, corrected, parts]
-    }
+    /// The weight of [`Evidence::answerable`]. It is below 1, because the words that speak against a program also make
+    /// an utterance look unanswerable. Of 0.4, 0.5, 0.6 and 0.75, chosen as above.
+    pub const ANSWERABLE: f64 = 0.6;
 
-    /// By how much some evidence lowers the log-odds.
+    /// By how much some evidence lowers the log-odds; negative if it speaks for the program.
     #[must_use]
     pub fn of(&self, evidence: &Evidence) -> f64 {
-        self.weights().iter().zip(evidence.counts()).map(|(weight, count)| weight * count).sum()
+        let words: f64 = self.0.array().iter().zip(evidence.counts()).map(|(effect, n)| effect * n).sum();
+        words - Self::ANSWERABLE * evidence.answerable
     }
 
-    /// Log-odds after evidence. Without any, they stay as they are.
+    /// Log-odds after evidence. Evidence for a program makes up for evidence against it, and does nothing more.
     #[must_use]
     pub fn lower(&self, log_odds: f64, evidence: &Evidence) -> f64 {
         let effect = self.of(evidence);
@@ -118,7 +111,7 @@ impl Effects {
     /// Whether every effect is a number that is not negative.
     #[must_use]
     pub fn is_good(&self) -> bool {
-        self.weights().iter().all(|weight| *weight >= 0.0 && weight.is_finite())
+        self.0.array().iter().all(|effect| *effect >= 0.0 && effect.is_finite())
     }
 }
 
@@ -128,16 +121,30 @@ mod tests {
 
     #[test]
     fn evidence_lowers_even_a_certain_posterior_and_none_changes_nothing() {
-        let effects = Effects { unknown: 2.0, ..Effects::default() };
+        let effects = Effects(ByKind { unknown: 2.0, ..ByKind::default() });
         let mut evidence = Evidence::default();
         assert_eq!(effects.lower(40.0, &evidence), 40.0);
         evidence.add(UnreadKind::Unknown, 1.0);
         assert_eq!(effects.lower(40.0, &evidence), 0.0);
         assert_eq!(effects.lower(1.0, &evidence), -1.0);
-        evidence.unknown = 100.0;
+        evidence.words.unknown = 100.0;
         assert_eq!(effects.of(&evidence), 6.0);
         // What has no effect does not limit the posterior.
-        let number = Evidence { numbers: 1.0, ..Evidence::default() };
-        assert_eq!(effects.lower(40.0, &number), 40.0);
+        let words = ByKind { numbers: 1.0, ..ByKind::default() };
+        assert_eq!(effects.lower(40.0, &Evidence { words, answerable: 0.0 }), 40.0);
+    }
+
+    #[test]
+    fn an_utterance_like_answerable_ones_makes_up_for_odd_words_and_raises_nothing() {
+        let effects = Effects(ByKind { unknown: 2.0, ..ByKind::default() });
+        let with = |unknown: f64, answerable: f64| Evidence {
+            words: ByKind { unknown, ..ByKind::default() },
+            answerable,
+        };
+        assert_eq!(effects.lower(1.5, &with(0.0, 5.0)), 1.5);
+        assert_eq!(effects.lower(1.5, &with(1.0, 5.0)), 1.5);
+        assert!((effects.lower(1.5, &with(1.0, 1.0)) - 0.1).abs() < 1e-12);
+        // Like those that cannot be answered, although every word is known.
+        assert!((effects.lower(40.0, &with(0.0, -5.0)) + 1.0).abs() < 1e-12);
     }
 }

@@ -137,7 +137,8 @@ pub fn normalize(vector: &mut [f32]) {
     vector.iter_mut().for_each(|x| *x = if factor > 0.0 { *x * factor } else { 0.0 });
 }
 
-fn dot(a: &[f32], b: &[f32]) -> f32 {
+/// The dot product of two vectors.
+pub(super) fn dot(a: &[f32], b: &[f32]) -> f32 {
     let mut sums = [0.0f32; LANES];
     let (left, right) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
     let tail: f32 = left.remainder().iter().zip(right.remainder()).map(|(x, y)| x * y).sum();

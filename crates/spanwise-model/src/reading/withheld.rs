@@ -20,7 +20,7 @@ pub(super) struct Withheld {
 
 /// The reason why a parse below the threshold is withheld: the first of what a person would say.
 pub(super) fn withheld(domain: &Domain, parse: &Parse, threshold: f64) -> Withheld {
-    let (cause, why) = why(parse);
+    let (cause, why) = why(domain, parse);
     let probability = rounded_down(parse.probability, threshold);
     let reason = if parse.probability < threshold {
         format!("{why} (probability {probability}, the threshold is {threshold})")
@@ -30,7 +30,10 @@ pub(super) fn withheld(domain: &Domain, parse: &Parse, threshold: f64) -> Withhe
     Withheld { cause, reason, clarification: clarification(domain, parse, cause) }
 }
 
-fn why(parse: &Parse) -> (Cause, String) {
+fn why(domain: &Domain, parse: &Parse) -> (Cause, String) {
+    if let Some((from, [to, other])) = tied(parse) {
+        return (Cause::Ambiguous, format!("`{from}` may be a typing error for `{to}` or for `{other}`"));
+    }
     if let Some((from, to)) = suggested(parse) {
         return (Cause::Ambiguous, format!("`{from}` may be a typing error for `{to}`"));
     }
@@ -58,13 +61,28 @@ fn why(parse: &Parse) -> (Cause, String) {
             return (cause, format!("{text} {}", quoted(words.into_iter())));
         }
     }
+    if let Some(guess) = parse.guessed.first() {
+        let words = quoted(std::iter::once(parse.utterance.slice(guess.span)));
+        let meaning = &domain.constants()[guess.constant].name;
+        return (Cause::UnknownWords, format!("it is only a guess that {words} means `{meaning}`"));
+    }
     if parse.in_domain < IN_DOMAIN {
         return (Cause::OutOfDomain, "this looks out-of-domain".to_owned());
+    }
+    if parse.answerable < 0.0 {
+        return (Cause::Unanswerable, "it resembles questions that cannot be answered".to_owned());
     }
     if parse.rival.is_some() {
         return (Cause::Ambiguous, "two readings are about as likely".to_owned());
     }
     (Cause::Unsure, "the best program is doubtful".to_owned())
+}
+
+/// A misspelt word that may be one of two others, and those.
+fn tied(parse: &Parse) -> Option<(&str, [&str; 2])> {
+    let other = parse.tied.as_ref()?;
+    let first = parse.corrections.iter().find(|it| it.span == other.span)?;
+    Some((parse.utterance.slice(other.span), [&first.to, &other.to]))
 }
 
 /// The first word that a suggestion changes, and what it becomes.
@@ -89,6 +107,15 @@ fn clarification(domain: &Domain, parse: &Parse, cause: Cause) -> Option<Clarifi
         let words = parse.utterance.slice(crowd.span);
         let question = format!("which `{words}` do you mean? {} names contain it", crowd.n_names);
         return Some(Clarification { question, choices: Vec::new() });
+    }
+    if let (Some((from, [to, other])), Some(correction)) = (tied(parse), &parse.tied) {
+        let question = format!("do you mean `{to}` or `{other}` where you wrote `{from}`?");
+        let read = parse.read();
+        let second = read.with_words([(correction.span.start as usize, other)].into_iter());
+        return Some(Clarification {
+            question,
+            choices: vec![read.text().to_owned(), second.text().to_owned()],
+        });
     }
     if let Some((from, to)) = suggested(parse) {
         let question = format!("do you mean `{to}` where you wrote `{from}`?");

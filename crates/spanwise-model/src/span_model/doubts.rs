@@ -13,6 +13,9 @@ const MAX_COST: f32 = 2.0;
 /// Other near words of a misspelt one are considered up to this additional cost.
 const MAX_MORE: f32 = 0.7;
 
+/// Another near word is about as likely as the one that was taken if it costs at most this much more.
+const TIE: f32 = 0.3;
+
 /// Most words that may have been meant instead of one.
 const MAX_OTHERS: usize = 2;
 
@@ -25,6 +28,8 @@ pub struct Doubt {
     pub is_word: bool,
     /// Whether the domain knows the written word.
     pub is_known: bool,
+    /// Whether it is about as likely as the word that a misspelt one was corrected to.
+    pub is_tie: bool,
 }
 
 impl SpanModel {
@@ -74,10 +79,10 @@ impl Reader {
         let near = self.near(word);
         let is_known = self.is_known(word);
         let is_word = is_known || self.is_word(tokenizer, word);
-        let (others, most) = match near.split_first() {
+        let (others, most, tie) = match near.split_first() {
             None => return Vec::new(),
-            Some(_) if is_word => (near.as_slice(), MAX_COST),
-            Some((first, others)) => (others, first.cost + MAX_MORE),
+            Some(_) if is_word => (near.as_slice(), MAX_COST, f32::NEG_INFINITY),
+            Some((first, others)) => (others, first.cost + MAX_MORE, first.cost + TIE),
         };
         let is_likely =
             |near: &&Near<'_>| near.count > 0 && near.cost <= most && (!is_word || near.edits == 1);
@@ -89,7 +94,12 @@ impl Reader {
             .filter(is_likely)
             .filter(|near| !is_form(near.word))
             .take(MAX_OTHERS)
-            .map(|near| Doubt { correction: correction(at, near), is_word, is_known })
+            .map(|near| Doubt {
+                correction: correction(at, near),
+                is_word,
+                is_known,
+                is_tie: near.cost <= tie,
+            })
             .collect()
     }
 }

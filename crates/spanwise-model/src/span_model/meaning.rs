@@ -99,6 +99,15 @@ impl SpanModel {
     }
 }
 
+impl SpanModel {
+    /// The vector of each word of an utterance in the table of word-piece embeddings.
+    pub(crate) fn embeddings(&self, utterance: &Utterance) -> Vec<Vec<f32>> {
+        let pieces = self.tokenizer.encode(utterance);
+        let texts: Vec<&[u32]> = (0..pieces.words.len()).map(|at| of_words(&pieces, at, at + 1)).collect();
+        self.network.static_vectors(&texts)
+    }
+}
+
 /// Whether the embeddings are those of a pretrained encoder.
 fn is_pretrained(network: &Network) -> bool {
     network.encoder().architecture != Architecture::Compact

@@ -8,7 +8,7 @@ use spanwise_lang::matching::{Alternative, Approximate, MatchKind, Matcher, Near
 use spanwise_lang::{ConstantId, Domain};
 use spanwise_nn::Tokenizer;
 use spanwise_reading::CorrectionKind;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Most words of the vocabulary of training.
@@ -26,14 +26,21 @@ const MAX_MORE: f32 = 0.5;
 const ONLY_COMMON: f32 = 0.7;
 /// Letters of a misspelt word that may become one which only the language knows.
 const MIN_LETTERS: usize = 5;
+/// A training word that occurs once may be a typing error for one that occurs at least this often.
+const MIN_FREQUENT: u32 = 5;
 /// How often a word of a name counts.
 const NAME_COUNT: u32 = 3;
 
 /// The words of the training utterances, without those of names, each with its number of occurrences.
 pub(super) type Vocabulary = BTreeMap<String, u32>;
 
-/// Counts the words of training utterances outside of names, the most frequent ones.
-pub(super) fn vocabulary<'a>(domain: &Domain, utterances: impl Iterator<Item = &'a Utterance>) -> Vocabulary {
+/// Counts the words of training utterances outside of names, the most frequent ones. Typing errors are left out, so that
+/// they are corrected there, too.
+pub(super) fn vocabulary<'a>(
+    domain: &Domain,
+    tokenizer: &Tokenizer,
+    utterances: impl Iterator<Item = &'a Utterance>,
+) -> Vocabulary {
     let mut counts = Vocabulary::new();
     // Also a name without its accents is one.
     let matcher = Matcher::new(domain.lexicon(), |_| false);
@@ -51,9 +58,35 @@ pub(super) fn vocabulary<'a>(domain: &Domain, utterances: impl Iterator<Item = &
             *counts.entry(token.lower.clone()).or_default() += 1;
         }
     }
-    let mut words: Vec<(String, u32)> = counts.into_iter().collect();
+    let errors = errors(domain, tokenizer, &counts);
+    let mut words: Vec<(String, u32)> =
+        counts.into_iter().filter(|(word, _)| !errors.contains(word)).collect();
     words.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     words.into_iter().take(MAX_VOCABULARY).collect()
+}
+
+/// The words that are typing errors, by all that is known: they occur once, are no words of the language or of a phrase, and
+/// are one edit from a frequent word. None where the language is not known.
+fn errors(domain: &Domain, tokenizer: &Tokenizer, counts: &Vocabulary) -> BTreeSet<String> {
+    let (common, language) = (tokenizer.common_words(), domain.language());
+    if common.is_empty() && language.is_none() {
+        return BTreeSet::new();
+    }
+    let frequent = counts.iter().filter(|(_, n)| **n >= MIN_FREQUENT);
+    let speller = Speller::new(frequent.map(|(word, n)| (word.as_str(), *n)));
+    let is_error = |word: &str| {
+        !is_word(domain, tokenizer, word)
+            && !domain.is_no_meaning(word)
+            && domain.lexicon().matches(&Utterance::new(word)).is_empty()
+            && speller.near(word, 1).iter().any(|near| near.edits == 1)
+    };
+    let rare = counts.iter().filter(|(word, n)| **n == 1 && word.chars().count() >= MIN_LETTERS);
+    rare.map(|(word, _)| word).filter(|word| is_error(word)).cloned().collect()
+}
+
+/// Whether a word is one of the language.
+fn is_word(domain: &Domain, tokenizer: &Tokenizer, word: &str) -> bool {
+    tokenizer.is_word(word) || domain.language().is_some_and(|language| language.has_word(word))
 }
 
 /// What is needed to read words that are not written as the lexicon and the training utterances have them.
@@ -200,7 +233,7 @@ impl Reader {
 
     /// Whether a word is one of the language. Then it is probably what was meant, even if the domain does not know it.
     pub(super) fn is_word(&self, tokenizer: &Tokenizer, word: &str) -> bool {
-        tokenizer.is_word(word) || self.domain.language().is_some_and(|language| language.has_word(word))
+        is_word(&self.domain, tokenizer, word)
     }
 
     /// Whether a near word is taken for the one that was meant. One that differs by accents alone is found as it was written,
@@ -281,7 +314,8 @@ mod tests {
         let domain = Arc::new(Domain::load(DOMAIN, "places.toml", None, &NoTables).unwrap());
         let texts = ["what is the capital of texas", "what is the population of maine"].map(Utterance::new);
         let tokenizer = Tokenizer::Words(WordTable::from_utterances(texts.iter(), 1));
-        let reader = Reader::new(Arc::clone(&domain), vocabulary(&domain, texts.iter()), &tokenizer);
+        let reader =
+            Reader::new(Arc::clone(&domain), vocabulary(&domain, &tokenizer, texts.iter()), &tokenizer);
         (reader, tokenizer)
     }
 
@@ -310,10 +344,22 @@ mod tests {
     fn names_without_their_accents_are_no_words_of_the_vocabulary() {
         let domain = Domain::load(DOMAIN, "places.toml", None, &NoTables).unwrap();
         let texts = ["the people of sao paulo", "the people of São Paulo"].map(Utterance::new);
-        let words = vocabulary(&domain, texts.iter());
+        let words =
+            vocabulary(&domain, &Tokenizer::Words(WordTable::from_utterances(texts.iter(), 1)), texts.iter());
         assert_eq!(words.keys().collect::<Vec<_>>(), ["of", "people", "the"]);
         // Nor are accents an error.
         assert_eq!(read("the people of são").corrections, []);
+    }
+
+    #[test]
+    fn a_typing_error_in_one_training_utterance_is_no_word_of_the_vocabulary() {
+        let domain = Domain::load(DOMAIN, "places.toml", None, &NoTables).unwrap();
+        let mut texts =
+            vec![Utterance::new("the populaton of texas"), Utterance::new("the widgetry of texas")];
+        texts.resize(2 + MIN_FREQUENT as usize, Utterance::new("the population of texas"));
+        let tokenizer = Tokenizer::Words(WordTable::from_utterances(texts.iter(), 1));
+        let words = vocabulary(&domain, &tokenizer, texts.iter());
+        assert_eq!(words.keys().collect::<Vec<_>>(), ["of", "population", "the", "widgetry"]);
     }
 
     #[test]

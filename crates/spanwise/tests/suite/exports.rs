@@ -5,9 +5,9 @@
 use crate::support;
 use spanwise::reading::{self, ChartSpan, Guess, NodeKind};
 use spanwise::{
-    Alternative, Answer, Category, ConstantId, Correction, Crowded, Details, Domain, Outcome, Parse, Parser,
-    Provenance, Question, Reading, Span, SpanPosterior, SpanTree, StateId, TermId, Terms, Token, Tree,
-    TreeNode, TypeId, Unread, Utterance, Withhold,
+    Alternative, Answer, Category, ConstantId, Correction, Crowded, Details, Domain, Guessed, Outcome, Parse,
+    Parser, Provenance, Question, Reading, Span, SpanPosterior, SpanTree, StateId, TermId, Terms, Token,
+    Tree, TreeNode, TypeId, Unread, Utterance, Withhold,
 };
 
 const TEXT: &str = "blink the cellar lamp three times";
@@ -28,10 +28,13 @@ fn every_field_of_a_parse_has_a_type_that_can_be_named() {
         probability,
         posterior,
         in_domain,
+        answerable,
         unknown_words,
         corrections,
         suggested,
+        tied,
         unread,
+        guessed,
         crowded,
         rival,
         alternatives,
@@ -43,11 +46,13 @@ fn every_field_of_a_parse_has_a_type_that_can_be_named() {
     let tokens: &[Token] = utterance.tokens();
     assert_eq!(terms.display(program).to_string(), "do(blink(lamp('cellar'), thrice))");
     let numbers: (f32, f64, f64, f64, Vec<u32>) = (score, probability, posterior, in_domain, unknown_words);
+    assert_eq!(answerable, 0.0);
     assert!(numbers.0.is_finite() && numbers.1 > 0.0 && numbers.2 > 0.0 && numbers.3 > 0.0);
     check_tree(&tree.unwrap(), domain, tokens.len());
 
     let _: (Vec<Correction>, Vec<Unread>, Vec<Crowded>) = (corrections, unread, crowded);
-    let _: (Option<TermId>, Vec<Correction>) = (rival, suggested);
+    let _: (Option<TermId>, Vec<Correction>, Option<Correction>) = (rival, suggested, tied);
+    let _: Vec<Guessed> = guessed;
     assert_eq!(alternatives.len(), 2);
     for Alternative { program, probability, posterior, score } in alternatives {
         let _: (TermId, f64, f64, f32) = (program, probability, posterior, score);
