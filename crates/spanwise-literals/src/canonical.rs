@@ -9,6 +9,7 @@ use jiff::civil::{Date, Time};
 
 /// Whether `text` is what a recognizer of the kind writes for the field.
 pub(crate) fn accepts(kind: Kind, options: &Options, units: &Units, field: &str, text: &str) -> bool {
+    let has_base = |unit: &str| units.has_base(unit) && options.has_currency(unit);
     let of_unit = matches!(kind, Kind::Money | Kind::Quantity | Kind::Duration);
     match (kind, field) {
         (_, "value") if options.verbatim => is_text(text),
@@ -16,10 +17,10 @@ pub(crate) fn accepts(kind: Kind, options: &Options, units: &Units, field: &str,
         (Kind::Ordinal, "value") => is_number(text) && !text.contains(['.', '-']),
         (Kind::Decimal, "value") => is_number(text),
         (_, "value") if of_unit => {
-            text.split_once(' ').is_some_and(|(number, unit)| is_number(number) && units.has_base(unit))
+            text.split_once(' ').is_some_and(|(number, unit)| is_number(number) && has_base(unit))
         }
         (_, "number") if of_unit => is_number(text),
-        (_, "unit") if of_unit => units.has_base(text),
+        (_, "unit") if of_unit => has_base(text),
         (Kind::Date, "value") | (Kind::Period, "begin" | "end") => date(text).is_some(),
         (Kind::Time, "value") => is_time(text),
         (Kind::DateTime, "value") => {

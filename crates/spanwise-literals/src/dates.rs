@@ -4,7 +4,7 @@ use crate::atoms::Shape;
 use crate::language::{ENGLISH, number};
 use crate::literal::{Found, Value};
 use crate::number_words::Words;
-use crate::options::DateOrder;
+use crate::options::{DateOrder, Tense};
 use crate::scene::Scene;
 use jiff::civil::Date;
 
@@ -47,7 +47,8 @@ impl Scene<'_> {
         found
     }
 
-    /// The days that a day and a month may be: that of the year, or the last and the next one as seen from today.
+    /// The days that a day and a month may be: that of the year, or the last and the next one as seen from today, by the
+    /// tense.
     fn resolve(&self, said: Said, year: Option<i16>) -> Vec<Date> {
         let date = |year: i16| {
             let date = Date::new(year, said.month as i8, said.day as i8).ok()?;
@@ -61,9 +62,18 @@ impl Scene<'_> {
         // Leap days are up to eight years apart, those on a given weekday up to forty.
         let past = (0..=40).filter_map(|back| date(today.year() - back)).find(|date| *date <= today);
         let coming = (0..=40).filter_map(|ahead| date(today.year() + ahead)).find(|date| *date >= today);
-        let mut days: Vec<Date> = past.into_iter().chain(coming).collect();
+        let mut days = self.in_tense(past, coming);
         days.dedup();
         days
+    }
+
+    /// What is meant of the last one and the next one.
+    pub(crate) fn in_tense<T>(&self, past: Option<T>, coming: Option<T>) -> Vec<T> {
+        match self.options.tense {
+            Tense::Either => past.into_iter().chain(coming).collect(),
+            Tense::Past => past.into_iter().collect(),
+            Tense::Future => coming.into_iter().collect(),
+        }
     }
 
     /// `2011-03-05`, `03/05/2011`, `3.5.2011`, `3/5`.
@@ -253,10 +263,10 @@ impl Scene<'_> {
         let today_is = i64::from(today.weekday().to_monday_one_offset());
         if let Some(day) = weekday(at) {
             let ahead = (day - today_is).rem_euclid(7);
-            add(at + 1, shift(ahead));
-            if ahead != 0 {
-                add(at + 1, shift(ahead - 7));
-            }
+            let back = if ahead == 0 { 0 } else { ahead - 7 };
+            let mut days = self.in_tense(Some(back), Some(ahead));
+            days.dedup();
+            days.into_iter().for_each(|days| add(at + 1, shift(days)));
         }
         let at = self.atoms.skip(at, &["the"]);
         let Some(day) = weekday(at + 1) else { return };

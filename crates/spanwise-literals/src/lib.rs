@@ -69,5 +69,5 @@ mod strings;
 mod units;
 
 pub use literal::Literal;
-pub use options::{DateOrder, DecimalMark, Kind, Measure, Options, Unit};
+pub use options::{DateOrder, DecimalMark, Kind, Measure, Options, Tense, Unit};
 pub use recognizer::Recognizer;

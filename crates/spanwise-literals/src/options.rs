@@ -95,6 +95,18 @@ named! {
 }
 
 named! {
+    /// Which day, month or quarter is meant where the words leave it open: `friday`, `may 3`, `in june`.
+    Tense, "a tense" {
+        /// The last one and the next one.
+        Either = "either",
+        /// The last one, or today.
+        Past = "past",
+        /// The next one, or today.
+        Future = "future",
+    }
+}
+
+named! {
     /// What a quantity measures. Each has one base unit.
     Measure, "a measure" {
         /// In `m`.
@@ -136,6 +148,8 @@ pub struct Options {
     pub decimal: DecimalMark,
     /// How dates such as `03/05/2011` are read.
     pub dates: DateOrder,
+    /// Which dates and periods are meant by words that name no year.
+    pub tense: Tense,
     /// What a quantity measures. Without it and without `units`, every measure is read.
     pub measure: Option<Measure>,
     /// More units for quantities.
@@ -143,10 +157,19 @@ pub struct Options {
     /// The currency of numbers without one; without it they are no money. If it is a kind of dollar, it is also what `$`,
     /// dollars and bucks mean, which are US dollars otherwise; likewise cents, which are euro cents for `EUR`.
     pub currency: Option<String>,
+    /// The currencies of amounts; amounts in others are left alone. Empty for all.
+    pub currencies: Vec<String>,
     /// The longest text in words.
     pub max_words: usize,
     /// Whether `value` is the words themselves instead of their canonical value.
     pub verbatim: bool,
+}
+
+impl Options {
+    /// Whether amounts in a currency are read.
+    pub(crate) fn has_currency(&self, code: &str) -> bool {
+        self.currencies.is_empty() || self.currencies.iter().any(|known| known == code)
+    }
 }
 
 impl Default for Options {
@@ -154,9 +177,11 @@ impl Default for Options {
         Self {
             decimal: DecimalMark::Point,
             dates: DateOrder::Either,
+            tense: Tense::Either,
             measure: None,
             units: Vec::new(),
             currency: None,
+            currencies: Vec::new(),
             max_words: 6,
             verbatim: false,
         }

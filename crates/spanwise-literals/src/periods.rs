@@ -62,11 +62,11 @@ impl Scene<'_> {
             [0, 1].into_iter().filter_map(|back| near(today.year() - back)).find(|range| range.0 <= today);
         let coming =
             [0, 1].into_iter().filter_map(|ahead| near(today.year() + ahead)).find(|range| range.1 > today);
-        let mut ranges: Vec<Range> = past.into_iter().chain(coming).collect();
         // The one that has begun and not ended is meant.
-        if let Some(current) = ranges.iter().copied().find(|range| range.0 <= today && today < range.1) {
-            ranges = vec![current];
-        }
+        let ranges = match coming.filter(|range| range.0 <= today) {
+            Some(current) => vec![current],
+            None => self.in_tense(past, coming),
+        };
         found.extend(ranges.into_iter().map(|range| (months.end, range)));
     }
 

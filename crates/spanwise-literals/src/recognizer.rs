@@ -32,7 +32,13 @@ impl Recognizer {
         if kind != Kind::Money && options.currency.is_some() {
             return Err(format!("a currency belongs to money, not to the kind {kind}"));
         }
+        if kind != Kind::Money && !options.currencies.is_empty() {
+            return Err(format!("currencies belong to money, not to the kind {kind}"));
+        }
         let units = Units::new(kind, &options)?;
+        if let Some(code) = options.currencies.iter().find(|code| !units.has_base(code)) {
+            return Err(format!("`{code}` is no currency; expected a code such as `USD`"));
+        }
         Ok(Self { kind, options, units })
     }
 
@@ -89,7 +95,13 @@ impl Recognizer {
             Some((span?, found))
         });
         let kept = longest(spanned.collect());
-        let literals = kept.into_iter().filter_map(|(span, found)| {
+        // Only now: `5 euros` contains no number without a currency.
+        let is_wanted = |found: &Found| match &found.value {
+            Value::Amount(_, unit) => self.options.has_currency(unit),
+            _ => true,
+        };
+        let kept = kept.into_iter().filter(|(_, found)| is_wanted(found));
+        let literals = kept.filter_map(|(span, found)| {
             let mut fields = found.value.fields()?;
             if self.options.verbatim {
                 fields[0].1 = collapsed(utterance.slice(span));

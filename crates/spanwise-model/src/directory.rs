@@ -183,8 +183,8 @@ impl StoredConfidence {
             answerability,
             threshold: confidence.threshold,
             effects: confidence.effects,
-            words: confidence.words.parts().0.clone(),
-            predicate_words: confidence.words.parts().1.clone(),
+            words: confidence.words.words().clone(),
+            predicate_words: confidence.words.predicates().clone(),
         }
     }
 

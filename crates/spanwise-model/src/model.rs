@@ -10,6 +10,7 @@ use spanwise_core::Utterance;
 use spanwise_domains::exec::ExecError;
 use spanwise_domains::exec::files::{ExecutorFiles, read_files};
 use spanwise_lang::Domain;
+use spanwise_reading::CorrectionKind;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -149,7 +150,13 @@ impl Model {
         let Some(novelty) = &self.confidence.novelty else { return };
         // The vectors are those of the words as they were read: a misspelt name is a name.
         let read = parse.read();
-        let score = novelty.of(word_vectors, &self.domain.lexicon().is_name(&read));
+        let mut is_name = self.domain.lexicon().is_name(&read);
+        // So is one without its accents, or a part of one.
+        let inexact = [CorrectionKind::Folded, CorrectionKind::Part];
+        for it in parse.corrections.iter().filter(|it| inexact.contains(&it.kind)) {
+            is_name[it.span.start as usize..it.span.end as usize].fill(true);
+        }
+        let score = novelty.of(word_vectors, &is_name);
         let in_domain = novelty.scale.in_domain(&score);
         let mut unknown = Vec::new();
         if in_domain < 0.5 {

@@ -100,3 +100,19 @@ fn a_program_whose_value_no_words_have_is_not_derivable() {
     let program = terms.parse("on(day('5 March'))").unwrap();
     assert!(domain.analyze(&terms, program).is_err());
 }
+
+#[test]
+fn a_verbatim_class_keeps_the_words_of_its_values() {
+    let text = DOMAIN.replace("kind = \"date\"", "kind = \"date\"\nverbatim = true");
+    let domain = Domain::load(&text, "sums.toml", None, &NoTables).unwrap();
+    let lattice = Candidates::default().lattice(&domain, &Utterance::new("on the 3rd of  May 2011")).unwrap();
+    let grammar = Grammar::new(&domain, Options::default());
+    let mut terms = domain.new_terms();
+    let mut derives = |program: &str| {
+        let program = terms.parse(program).unwrap();
+        domain.analyze(&terms, program).is_ok()
+            && GoldChart::new(&domain, &grammar, &lattice, &terms, program, Joins::None).is_ok()
+    };
+    assert!(derives("on(day('3rd of May 2011'))") || derives("on(day('the 3rd of May 2011'))"));
+    assert!(!derives("on(day('2011-05-03'))"));
+}

@@ -29,6 +29,8 @@ fn settings(header: &str) -> (Recognizer, Option<Moment>) {
             "now" => now = Some(value.parse().unwrap()),
             "decimal" => options.decimal = value.parse().unwrap(),
             "dates" => options.dates = value.parse().unwrap(),
+            "tense" => options.tense = value.parse().unwrap(),
+            "currencies" => options.currencies = value.split(',').map(str::to_owned).collect(),
             "measure" => options.measure = Some(value.parse().unwrap()),
             "currency" => options.currency = Some(value.to_owned()),
             "max-words" => options.max_words = value.parse().unwrap(),

@@ -58,11 +58,16 @@ impl WordCounts {
         Self { words, predicates }
     }
 
-    /// The parts of [`WordCounts::from_parts`].
+    /// For each word, its occurrences and those without a meaning.
     #[must_use]
-    #[allow(clippy::type_complexity, reason = "they are what is stored")]
-    pub fn parts(&self) -> (&BTreeMap<String, [u32; 2]>, &BTreeMap<String, BTreeMap<String, u32>>) {
-        (&self.words, &self.predicates)
+    pub fn words(&self) -> &BTreeMap<String, [u32; 2]> {
+        &self.words
+    }
+
+    /// For each predicate, the words that are aligned to it, and how often.
+    #[must_use]
+    pub fn predicates(&self) -> &BTreeMap<String, BTreeMap<String, u32>> {
+        &self.predicates
     }
 
     /// Every word, in alphabetical order.
@@ -170,7 +175,7 @@ mod tests {
         assert_eq!(counts.count("in", ReadAs::Predicate("loc")), 0);
         assert_eq!(counts.read_as(ReadAs::Null), [("in", 1), ("of", 1)]);
         assert_eq!(counts.read_as(ReadAs::Predicate("loc")), [("of", 1)]);
-        let (words, predicates) = counts.parts();
+        let (words, predicates) = (counts.words(), counts.predicates());
         assert_eq!(WordCounts::from_parts(words.clone(), predicates.clone()), counts);
     }
 }

@@ -1,7 +1,8 @@
 //! What a Rust program does: load a model, parse, look at the outcome.
 
 use crate::support;
-use spanwise::{Config, Details, ModelError, Outcome, Parser, Utterance, train};
+use spanwise::{Config, Details, ModelError, Outcome, Parser, Question, Utterance, train};
+use std::fs;
 use std::ops::ControlFlow;
 
 /// Everything about an outcome that a program can see.
@@ -54,4 +55,27 @@ fn a_directory_without_a_model_is_an_error_in_words() {
     let error = Parser::load(directory.path()).err().unwrap();
     assert!(matches!(error, ModelError::Missing { .. }));
     assert!(error.to_string().contains("is not a model directory"));
+}
+
+#[test]
+fn a_misspelt_word_that_may_be_one_of_two_is_asked_about() {
+    let directory = tempfile::tempdir().unwrap();
+    support::write_lamps(directory.path()).unwrap();
+    let table = directory.path().join("lamps.tsv");
+    let names = fs::read_to_string(&table).unwrap() + "barn\t\nbark\t\n";
+    fs::write(&table, names).unwrap();
+    let config = Config::read(directory.path().join("run.toml").to_str().unwrap(), &[]).unwrap();
+    let watch = &mut |_: spanwise::Event<'_>| ControlFlow::Continue(());
+    let trained =
+        train(&config, directory.path(), None, &directory.path().join("model"), false, watch).unwrap();
+
+    let clear = trained.parser.read(&Question::new("turn on the kitchn lamp"));
+    assert_eq!(clear.program.as_deref(), Some("do(on(lamp('kitchen')))"));
+    let tied = trained.parser.read(&Question::new("turn on the barx lamp"));
+    assert_eq!((&tied.program, tied.cause), (&None, Some(spanwise::reading::Cause::Ambiguous)));
+    let asked = tied.clarification.unwrap();
+    assert!(asked.question.contains("`barn`") && asked.question.contains("`bark`"), "{}", asked.question);
+    let mut choices = asked.choices;
+    choices.sort();
+    assert_eq!(choices, ["turn on the bark lamp", "turn on the barn lamp"]);
 }

@@ -21,9 +21,11 @@ impl FileReader<'_> {
             "form",
             "decimal",
             "dates",
+            "tense",
             "measure",
             "units",
             "currency",
+            "currencies",
             "max_words",
             "verbatim",
         ];
@@ -63,6 +65,10 @@ impl FileReader<'_> {
         if let Some(text) = self.text(table, "dates") {
             options.dates = self.chosen(&text)?;
         }
+        if let Some(text) = self.text(table, "tense") {
+            options.tense = self.chosen(&text)?;
+        }
+        options.currencies = self.texts(table, "currencies").into_iter().map(|code| code.value).collect();
         if let Some(text) = self.text(table, "measure") {
             options.measure = Some(self.chosen(&text)?);
         }
