@@ -28,7 +28,9 @@ pub use family::{
 };
 pub use labels::Labels;
 pub use model::Model;
-pub use outcome::{Alternative, Correction, Crowded, Details, Guessed, Outcome, Parse, Provenance, Unread};
+pub use outcome::{
+    Alternative, Correction, Crowded, Details, Guessed, Outcome, Parse, Provenance, Rival, Unread,
+};
 pub use parser::Parser;
 pub use reading::{Question, Withhold, plain_tree};
 pub use span_model::{LexiconUse, SpanModel};

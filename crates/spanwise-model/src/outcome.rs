@@ -33,6 +33,19 @@ pub struct Alternative {
     pub score: f32,
 }
 
+/// The second most probable program.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Rival {
+    /// The program.
+    pub program: TermId,
+    /// Its posterior among all programs.
+    pub posterior: f64,
+}
+
+/// A rival whose posterior is at least this share of the best program's is as likely to be meant. Two readings of a literal
+/// have the same scores.
+const TIED: f64 = 0.95;
+
 /// What one word contributes to a parse.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Provenance {
@@ -143,7 +156,7 @@ pub struct Parse {
     /// Parts of names that too many names have.
     pub crowded: Vec<Crowded>,
     /// The second most probable program, where it was requested and is close to the best one.
-    pub rival: Option<TermId>,
+    pub rival: Option<Rival>,
     /// Other programs, the most probable first.
     pub alternatives: Vec<Alternative>,
     /// One entry per word, if requested.
@@ -197,10 +210,16 @@ impl Parse {
         !self.suggested.is_empty()
     }
 
-    /// Whether it must be asked which word was meant, however probable the program is.
+    /// Whether two programs are equally likely.
+    #[must_use]
+    pub fn is_tied(&self) -> bool {
+        self.rival.is_some_and(|rival| rival.posterior >= TIED * self.posterior)
+    }
+
+    /// Whether it must be asked which word or which program was meant, however probable the program is.
     #[must_use]
     pub fn must_ask(&self) -> bool {
-        self.is_suggestion() || self.tied.is_some()
+        self.is_suggestion() || self.tied.is_some() || self.is_tied()
     }
 
     /// The [`unknown_words`](Self::unknown_words) as they were written.

@@ -9,7 +9,7 @@
 pub use spanwise_core::{Moment, Span, Token, Utterance};
 pub use spanwise_model::{
     Alternative, Budget, Confidence, Correction, Crowded, Details, ExecutorPolicy, Family, Guessed, Model,
-    ModelError, Outcome, Parse, Parser, Provenance, Question, Unread, Withhold,
+    ModelError, Outcome, Parse, Parser, Provenance, Question, Rival, Unread, Withhold,
 };
 
 // Trees as ids, in a `Parse`; as text they are in a `Reading`.

@@ -1,11 +1,13 @@
 //! Readings of a model of SCAN with random weights: what it finds does not matter, what it reports does.
 
-use super::withheld::rounded_down;
+use super::withheld::{rounded_down, withheld};
 use super::*;
 use crate::families::chart::ChartSettings;
+use crate::outcome::{Guessed, Rival};
 use crate::{Blueprint, Compact, EncoderSource, FamilySettings as _, Model};
 use spanwise_domains::exec::{ExecError, Executor};
 use spanwise_domains::scan::ScanExecutor;
+use spanwise_reading::Cause;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -180,4 +182,47 @@ fn a_probability_just_below_the_threshold_is_written_as_lower() {
     assert_eq!(rounded_down(0.493, 0.5), "0.49");
     assert_eq!(rounded_down(0.4999, 0.5), "0.4999");
     assert_eq!(rounded_down(0.049_999_9, 0.05), "0.0499999");
+}
+
+/// A parse to change.
+fn parsed() -> (Model, Parse) {
+    let model = model();
+    let Outcome::Found(parse) = model.parse(Utterance::new(TEXT), Details::default()) else {
+        panic!("no parse")
+    };
+    (model, *parse)
+}
+
+#[test]
+fn two_programs_that_are_equally_likely_are_asked_about_however_probable() {
+    let (model, mut parse) = parsed();
+    (parse.probability, parse.posterior) = (0.52, 0.5);
+    parse.rival = Some(Rival { program: parse.program, posterior: 0.4 });
+    assert!(!parse.must_ask());
+    parse.rival = Some(Rival { program: parse.program, posterior: 0.5 });
+    assert!(parse.must_ask());
+    let asked = withheld(&model.domain, &parse, 0.5);
+    assert_eq!((asked.cause, asked.reason.as_str()), (Cause::Ambiguous, "two readings are about as likely"));
+    assert_eq!(asked.clarification.unwrap().choices.len(), 2);
+}
+
+#[test]
+fn a_reason_names_the_words_that_are_guessed_and_says_what_an_utterance_resembles() {
+    let (model, mut parse) = parsed();
+    parse.probability = 0.3;
+    let reason = |parse: &Parse| {
+        let found = withheld(&model.domain, parse, 0.5);
+        (found.cause, found.reason)
+    };
+    assert_eq!(reason(&parse).0, Cause::Unsure);
+    parse.answerable = -1.0;
+    let (cause, text) = reason(&parse);
+    assert_eq!(cause, Cause::Unanswerable);
+    assert!(text.starts_with("it resembles questions that cannot be answered (probability 0.30"), "{text}");
+    let constant = ConstantId(0);
+    parse.guessed = vec![Guessed { span: Span::new(0, 1), constant }];
+    let (cause, text) = reason(&parse);
+    assert_eq!(cause, Cause::UnknownWords);
+    let meaning = &model.domain.constants()[constant].name;
+    assert!(text.starts_with(&format!("it is only a guess that `Walk` means `{meaning}`")), "{text}");
 }

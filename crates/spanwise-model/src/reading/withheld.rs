@@ -11,6 +11,8 @@ const MAX_WORDS: usize = 5;
 /// Most letters of a word in a reason.
 const MAX_LETTERS: usize = 40;
 
+const TWO_READINGS: &str = "two readings are about as likely";
+
 /// Why an answer is withheld.
 pub(super) struct Withheld {
     pub(super) cause: Cause,
@@ -20,7 +22,12 @@ pub(super) struct Withheld {
 
 /// The reason why a parse below the threshold is withheld: the first of what a person would say.
 pub(super) fn withheld(domain: &Domain, parse: &Parse, threshold: f64) -> Withheld {
-    let (cause, why) = why(domain, parse);
+    let is_only_tied = parse.probability >= threshold && parse.is_tied();
+    let (cause, why) = match why(domain, parse) {
+        (Cause::Ambiguous, why) => (Cause::Ambiguous, why),
+        _ if is_only_tied => (Cause::Ambiguous, TWO_READINGS.to_owned()),
+        other => other,
+    };
     let probability = rounded_down(parse.probability, threshold);
     let reason = if parse.probability < threshold {
         format!("{why} (probability {probability}, the threshold is {threshold})")
@@ -73,7 +80,7 @@ fn why(domain: &Domain, parse: &Parse) -> (Cause, String) {
         return (Cause::Unanswerable, "it resembles questions that cannot be answered".to_owned());
     }
     if parse.rival.is_some() {
-        return (Cause::Ambiguous, "two readings are about as likely".to_owned());
+        return (Cause::Ambiguous, TWO_READINGS.to_owned());
     }
     (Cause::Unsure, "the best program is doubtful".to_owned())
 }
@@ -122,7 +129,8 @@ fn clarification(domain: &Domain, parse: &Parse, cause: Cause) -> Option<Clarifi
         return Some(Clarification { question, choices: vec![parse.read().text().to_owned()] });
     }
     let rival = parse.rival.filter(|_| cause == Cause::Ambiguous)?;
-    let choices = [parse.program, rival].map(|program| domain.display(&parse.terms, program).to_string());
+    let choices =
+        [parse.program, rival.program].map(|program| domain.display(&parse.terms, program).to_string());
     let question = format!("do you mean `{}` or `{}`?", choices[0], choices[1]);
     Some(Clarification { question, choices: choices.to_vec() })
 }

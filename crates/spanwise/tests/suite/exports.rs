@@ -6,8 +6,8 @@ use crate::support;
 use spanwise::reading::{self, ChartSpan, Guess, NodeKind};
 use spanwise::{
     Alternative, Answer, Category, ConstantId, Correction, Crowded, Details, Domain, Guessed, Outcome, Parse,
-    Parser, Provenance, Question, Reading, Span, SpanPosterior, SpanTree, StateId, TermId, Terms, Token,
-    Tree, TreeNode, TypeId, Unread, Utterance, Withhold,
+    Parser, Provenance, Question, Reading, Rival, Span, SpanPosterior, SpanTree, StateId, TermId, Terms,
+    Token, Tree, TreeNode, TypeId, Unread, Utterance, Withhold,
 };
 
 const TEXT: &str = "blink the cellar lamp three times";
@@ -51,7 +51,7 @@ fn every_field_of_a_parse_has_a_type_that_can_be_named() {
     check_tree(&tree.unwrap(), domain, tokens.len());
 
     let _: (Vec<Correction>, Vec<Unread>, Vec<Crowded>) = (corrections, unread, crowded);
-    let _: (Option<TermId>, Vec<Correction>, Option<Correction>) = (rival, suggested, tied);
+    let _: (Option<Rival>, Vec<Correction>, Option<Correction>) = (rival, suggested, tied);
     let _: Vec<Guessed> = guessed;
     assert_eq!(alternatives.len(), 2);
     for Alternative { program, probability, posterior, score } in alternatives {

@@ -1,7 +1,7 @@
 //! Decoding: the Viterbi program of a scored chart, its posterior, k-best alternatives and provenance.
 
 use super::scores::ScoredChart;
-use crate::outcome::{Alternative, Details, Parse, Provenance, Refused};
+use crate::outcome::{Alternative, Details, Parse, Provenance, Refused, Rival};
 use crate::provenance::align;
 use crate::span_model::{Decoded, exhausted};
 use spanwise_chart::budget::{Exhausted, Meter};
@@ -75,14 +75,15 @@ fn found(
         if details.chart { span_posteriors(input.lattice(), &expected, MIN_POSTERIOR) } else { Vec::new() };
     let alternatives = alternatives(&input, log_z, &terms, listed, meter)?;
     let rival = match alternatives.first() {
-        Some(first) => Some(first.program),
-        None if details.rival && posterior < SURE => {
+        _ if !details.rival || posterior >= SURE => None,
+        Some(first) => Some(Rival { program: first.program, posterior: first.posterior }),
+        None => {
             let chart = BestChart::within(input, &parser.best_rules, meter)?;
-            others(&chart, &mut terms, program, 1, meter).first().map(|(program, _)| *program)
+            let second = others(&chart, &mut terms, program, 1, meter);
+            let second = self::alternatives(&input, log_z, &terms, second, meter)?;
+            second.first().map(|second| Rival { program: second.program, posterior: second.posterior })
         }
-        None => None,
     };
-    let rival = rival.filter(|_| details.rival && posterior < SURE);
     let utterance = scored.input.prepared.utterance.clone();
     let parse = Parse::new(utterance, terms, program, posterior, best.score);
     let parse = Parse { rival, ..parse };
