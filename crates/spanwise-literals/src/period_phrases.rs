@@ -2,6 +2,7 @@
 
 use crate::dates::shift_date;
 use crate::language::ENGLISH;
+use crate::options::Tense;
 use crate::periods::{Range, months_of};
 use crate::scene::Scene;
 use jiff::ToSpan;
@@ -50,7 +51,11 @@ impl Scene<'_> {
         }
         let at = self.atoms.skip(start, &["the"]);
         if self.atoms.is(at, "weekend") {
-            found.extend(calendar(today, "weekend", 0).map(|range| (at + 1, range)));
+            let is_ahead = |range: &Range| range.0 > today;
+            let coming = calendar(today, "weekend", 0);
+            let is_over = self.options.tense == Tense::Past && coming.as_ref().is_some_and(is_ahead);
+            let range = if is_over { calendar(today, "weekend", -1) } else { coming };
+            found.extend(range.map(|range| (at + 1, range)));
         }
         let Some((_, side)) = SIDES.iter().find(|(word, _)| self.atoms.is(at, word)) else { return };
         let unit = self.atoms.text(at + 1);

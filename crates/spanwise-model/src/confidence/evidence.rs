@@ -94,14 +94,23 @@ impl Effects {
     /// an utterance look unanswerable. Of 0.4, 0.5, 0.6 and 0.75, chosen as above.
     pub const ANSWERABLE: f64 = 0.6;
 
-    /// By how much some evidence lowers the log-odds; negative if it speaks for the program.
-    #[must_use]
-    pub fn of(&self, evidence: &Evidence) -> f64 {
-        let words: f64 = self.0.array().iter().zip(evidence.counts()).map(|(effect, n)| effect * n).sum();
-        words - Self::ANSWERABLE * evidence.answerable
+    /// The share of the effect of odd words that an utterance which resembles answerable ones can make up for. Most of it
+    /// would let a question with a part that nobody reads pass as certain.
+    const MAX_MADE_UP: f64 = 0.5;
+
+    /// By how much the words lower the log-odds.
+    fn of_words(&self, evidence: &Evidence) -> f64 {
+        self.0.array().iter().zip(evidence.counts()).map(|(effect, n)| effect * n).sum()
     }
 
-    /// Log-odds after evidence. Evidence for a program makes up for evidence against it, and does nothing more.
+    /// By how much some evidence lowers the log-odds.
+    #[must_use]
+    pub fn of(&self, evidence: &Evidence) -> f64 {
+        let words = self.of_words(evidence);
+        words - (Self::ANSWERABLE * evidence.answerable).min(Self::MAX_MADE_UP * words)
+    }
+
+    /// Log-odds after evidence. Without any against a program, they stay as they are.
     #[must_use]
     pub fn lower(&self, log_odds: f64, evidence: &Evidence) -> f64 {
         let effect = self.of(evidence);
@@ -135,15 +144,17 @@ mod tests {
     }
 
     #[test]
-    fn an_utterance_like_answerable_ones_makes_up_for_odd_words_and_raises_nothing() {
+    fn an_utterance_like_answerable_ones_makes_up_for_some_of_its_odd_words_and_raises_nothing() {
         let effects = Effects(ByKind { unknown: 2.0, ..ByKind::default() });
         let with = |unknown: f64, answerable: f64| Evidence {
             words: ByKind { unknown, ..ByKind::default() },
             answerable,
         };
         assert_eq!(effects.lower(1.5, &with(0.0, 5.0)), 1.5);
-        assert_eq!(effects.lower(1.5, &with(1.0, 5.0)), 1.5);
         assert!((effects.lower(1.5, &with(1.0, 1.0)) - 0.1).abs() < 1e-12);
+        // For half of their effect at most.
+        assert_eq!(effects.lower(1.5, &with(1.0, 5.0)), 0.5);
+        assert_eq!(effects.lower(40.0, &with(1.0, 5.0)), 1.0);
         // Like those that cannot be answered, although every word is known.
         assert!((effects.lower(40.0, &with(0.0, -5.0)) + 1.0).abs() < 1e-12);
     }
