@@ -152,7 +152,7 @@ fn an_utterance_without_words_has_a_reason_and_nothing_else() {
     let expected = Reading {
         utterance: " ".to_owned(),
         reason: Some("the utterance has no words".to_owned()),
-        cause: Some(reading::Cause::NoProgram),
+        cause: Some(Cause::NoProgram),
         ..Reading::default()
     };
     assert_eq!(parser.read(&Question::new(" ")), expected);

@@ -118,7 +118,7 @@ fn clarification(domain: &Domain, parse: &Parse, cause: Cause) -> Option<Clarifi
     if let (Some((from, [to, other])), Some(correction)) = (tied(parse), &parse.tied) {
         let question = format!("do you mean `{to}` or `{other}` where you wrote `{from}`?");
         let read = parse.read();
-        let second = read.with_words([(correction.span.start as usize, other)].into_iter());
+        let second = read.with_words([(correction.span.start as usize, other)]);
         return Some(Clarification {
             question,
             choices: vec![read.text().to_owned(), second.text().to_owned()],
