@@ -49,7 +49,7 @@ impl From<[f64; Self::N]> for ByKind {
     }
 }
 
-/// What speaks for and against the program of an utterance, besides its posterior.
+/// The evidence for and against the program of an utterance, besides its posterior.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Evidence {
     /// How many words speak against it.
