@@ -6,7 +6,8 @@
 //! > probability = P(the utterance is in the domain) x P(the program is correct | the utterance is in the domain)
 //!
 //! The second factor is Platt scaling ([`Calibration`]): a logistic function of the log-odds of the posterior. The first
-//! one is a logistic function of the novelty of the words ([`Novelty`]). Both are fitted by `spanwise_eval::calibrate`.
+//! one is a logistic function of the novelty of the words ([`Novelty`]). Words that a program leaves out or guesses, and
+//! what the utterance resembles, lower the second one ([`Effects`]). All are fitted by `spanwise_eval::calibrate`.
 
 mod answerable;
 mod evidence;

@@ -145,6 +145,12 @@ impl Model {
         Answerability::vector(&spans.embeddings(&read), word_vectors, width, &is_value)
     }
 
+    /// The text of a parse's program, to compare it with that of another store of terms.
+    #[must_use]
+    pub fn written(&self, parse: &Parse) -> String {
+        self.domain.display(&parse.terms, parse.program).to_string()
+    }
+
     /// Sets the probability that the utterance is in the domain and, if it is below one half, the unknown words.
     fn detect_novelty(&self, parse: &mut Parse, word_vectors: &[f32]) {
         let Some(novelty) = &self.confidence.novelty else { return };

@@ -131,11 +131,6 @@ impl Model {
         all.into_iter().filter_map(variant).collect()
     }
 
-    /// The text of a parse's program.
-    fn written(&self, parse: &Parse) -> String {
-        self.domain.display(&parse.terms, parse.program).to_string()
-    }
-
     /// The parse of an utterance with other words, if there is one. Where it replaces a word of the language it becomes
     /// a suggestion: whoever wrote that may have meant it.
     fn reread(&self, first: &Outcome, doubts: Vec<Doubt>, mut second: Parsed) -> Option<Box<Parse>> {

@@ -51,7 +51,8 @@ struct Words<'a> {
 }
 
 /// The words that a parse leaves out although they carry a meaning, those that it guesses, and the evidence against its
-/// program. Nothing, where no words were counted or where the family has no trees. `read` is the utterance as it was read, after corrections.
+/// program. Nothing, where no words were counted or where the family has no trees. `read` is the utterance as it was read,
+/// after corrections.
 ///
 /// Cost: a few look-ups for each word, and one comparison with all words that are read in the same way for each word
 /// that training utterances do not read so.
@@ -248,7 +249,8 @@ impl Words<'_> {
 fn is_symbol(ch: char) -> bool {
     const PUNCTUATION: &str = ".,;:!?'\"()[]{}-/\\_`«»¡¿·";
     // Typographic quotes and dashes, ideographic punctuation, and what only changes the character before it.
-    let is_mark = matches!(ch, '\u{2000}'..='\u{206F}' | '\u{3000}'..='\u{303F}' | '\u{FE00}'..='\u{FE0F}' | '\u{1F3FB}'..='\u{1F3FF}');
+    let is_mark = matches!(ch, '\u{2000}'..='\u{206F}' | '\u{3000}'..='\u{303F}')
+        || matches!(ch, '\u{FE00}'..='\u{FE0F}' | '\u{1F3FB}'..='\u{1F3FF}');
     !ch.is_alphanumeric() && !PUNCTUATION.contains(ch) && !is_mark
 }
 

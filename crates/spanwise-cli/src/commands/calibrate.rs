@@ -22,7 +22,9 @@ const WORSE: f64 = 0.005;
 /// `spanwise train` does this at the end of every run; this command is for models that were trained before, and for dev
 /// sets that are closer to what your users ask. Platt scaling, which maps posteriors to probabilities, is fitted on the
 /// examples of DEV; they must not be training examples. With --train, the detection of out-of-domain utterances is fitted on
-/// the words of those utterances; without, it is kept. The model is replaced, unless --out names another directory.
+/// the words of those utterances; without, it is kept. Examples whose program is null, in either file, teach what not to
+/// answer; with --train and 20 of them, questions that resemble them are recognized. The model is replaced, unless --out
+/// names another directory.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  spanwise calibrate runs/geo dev.jsonl\n  \
     spanwise calibrate runs/geo dev.jsonl --train train.jsonl --out runs/geo-calibrated")]
@@ -73,6 +75,15 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     model.confidence = confidence;
     let dev_texts: Vec<Utterance> = dev.iter().map(Example::spoken).collect();
     learn_effects(&mut model, &train, &dev_texts, &right, &unanswerable);
+    if !unanswerable.is_empty() && model.confidence.answerability.is_none() {
+        let needed = match (train.is_empty(), unanswerable.len()) {
+            (true, _) => "--train".to_owned(),
+            (false, n) => format!("at least 20 of them, and there are {n}"),
+        };
+        say(&format!(
+            "note: questions that resemble examples without a program are not recognized; that needs {needed}"
+        ));
+    }
     match &lock {
         Some(lock) => model.save_locked(lock)?,
         None => model.save(out)?,

@@ -195,14 +195,10 @@ fn corrupted(model: &Model, chosen: &[Utterance], parsed: &[Outcome]) -> Vec<Poi
     let is_right = |(outcome, &(at, truth)): (&Outcome, &(usize, Truth))| {
         let (now, before) = (outcome.parse(), parsed[at].parse());
         truth == Truth::Same
-            && now.zip(before).is_some_and(|(now, before)| written(model, now) == written(model, before))
+            && now.zip(before).is_some_and(|(now, before)| model.written(now) == model.written(before))
     };
     let right: Vec<bool> = outcomes.iter().zip(&origins).map(is_right).collect();
     all_points(model, &outcomes, &right, Basis::Others)
-}
-
-fn written(model: &Model, parse: &Parse) -> String {
-    model.domain.display(&parse.terms, parse.program).to_string()
 }
 
 /// The effects under which the points are most likely, with a penalty towards the prior. Gradient descent; no effect is

@@ -94,8 +94,8 @@ impl Effects {
     /// an utterance look unanswerable. Of 0.4, 0.5, 0.6 and 0.75, chosen as above.
     pub const ANSWERABLE: f64 = 0.6;
 
-    /// The share of the effect of odd words that an utterance which resembles answerable ones can make up for. Most of it
-    /// would let a question with a part that nobody reads pass as certain.
+    /// The share of the effect of odd words that an utterance which resembles answerable ones can make up for. With all of
+    /// it, a question of which a part is not read would pass as certain.
     const MAX_MADE_UP: f64 = 0.5;
 
     /// By how much the words lower the log-odds.
