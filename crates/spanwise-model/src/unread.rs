@@ -79,7 +79,7 @@ pub fn unread(known: Known<'_>, parse: &Parse, read: &Utterance, basis: Basis) -
             // A picture is named, but it is no reason to doubt a program.
             _ if words.word(at).chars().all(is_pictograph) => 0.0,
             UnreadKind::Unknown | UnreadKind::Content => words.oddness(at),
-            UnreadKind::Number | UnreadKind::Name | UnreadKind::Negation => 1.0,
+            UnreadKind::Number | UnreadKind::Name | UnreadKind::Negation | UnreadKind::Question => 1.0,
         };
         match found.last_mut().filter(|last| last.kind == kind && last.span.end == here) {
             Some(last) => {
@@ -158,8 +158,24 @@ impl Words<'_> {
         self.known.counts.without(word, left_out)
     }
 
+    /// Whether a word is part of what joins a second question to a first one: `and when`.
+    fn is_second_question(&self, at: usize) -> bool {
+        let Some(language) = self.known.domain.language() else { return false };
+        let is_start = |at: usize| {
+            at > 0
+                && at + 1 < self.read.len()
+                && language.conjunctions.contains(&self.word(at))
+                && language.question_words.contains(&self.word(at + 1))
+        };
+        is_start(at) || at > 0 && is_start(at - 1)
+    }
+
     /// Why a word counts as unread; `None` if it is read, or carries no meaning.
     fn kind(&self, at: usize, is_name: bool) -> Option<UnreadKind> {
+        // Whichever question a program answers, it leaves the other one out.
+        if self.is_second_question(at) {
+            return Some(UnreadKind::Question);
+        }
         let word = self.word(at);
         let language = self.known.domain.language();
         let is_negation = language.is_some_and(|language| language.negations.contains(&word));
@@ -293,6 +309,30 @@ mod tests {
         assert!(['<', '>', '=', '%', '€', '&', '°', '🙂'].into_iter().all(is_symbol));
         assert!(!['.', '?', '\'', '’', '–', '…', 'a', '7', '\u{200D}'].into_iter().any(is_symbol));
         assert!(is_pictograph('🙂') && is_pictograph('☀') && !is_pictograph('%'));
+    }
+
+    #[test]
+    fn a_second_question_begins_with_a_conjunction_and_a_question_word() {
+        let text = r#"
+            name = "places"
+            types = ["State", "Answer"]
+            language = "english"
+            root = { types = ["Answer"] }
+            constants = { people = "State -> Answer" }
+        "#;
+        let domain = Domain::load(text, "places.toml", None, &NoTables).unwrap();
+        let mut counts = WordCounts::default();
+        "how many people and where what is it".split(' ').for_each(|word| counts.add(word, ReadAs::Null));
+        let marked = |text: &str| {
+            let read = Utterance::new(text);
+            let words = words(&domain, &counts, &read, None);
+            let is_second = |&at: &usize| words.kind(at, false) == Some(UnreadKind::Question);
+            (0..read.len()).filter(is_second).collect::<Vec<_>>()
+        };
+        assert_eq!(marked("how many people, and where"), [4, 5]);
+        assert_eq!(marked("what is it and how many people and where"), [3, 4, 7, 8]);
+        assert!(marked("and what is it").is_empty(), "it begins with a conjunction");
+        assert!(marked("what is it, how many people and").is_empty());
     }
 
     #[test]

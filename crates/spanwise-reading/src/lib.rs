@@ -157,6 +157,8 @@ pub enum UnreadKind {
     Name,
     /// A negation: `not`, `without`.
     Negation,
+    /// The beginning of a second question: `and when`. A program answers one.
+    Question,
     /// A word that the parser has never seen.
     Unknown,
     /// A known word that usually has a meaning.

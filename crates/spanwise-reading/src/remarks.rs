@@ -63,6 +63,7 @@ impl UnreadKind {
             Self::Number => "a number",
             Self::Name => "a name",
             Self::Negation => "a negation",
+            Self::Question => "a second question",
             Self::Unknown => "an unknown word",
             Self::Content => "a word with a meaning of its own",
         }

@@ -22,8 +22,8 @@ fn the_page_names_all_kinds_causes_and_fields() {
         Ambiguous, ManyNames, NoProgram, OutOfDomain, TooCostly, Unanswerable, UnknownWords, UnreadWords,
         Unsure,
     };
-    use UnreadKind::{Content, Name, Negation, Number, Unknown};
-    let kinds = names![Number, Name, Negation, Unknown, Content];
+    use UnreadKind::{Content, Name, Negation, Number, Question, Unknown};
+    let kinds = names![Number, Name, Negation, Question, Unknown, Content];
     assert_eq!(rows("| kind |"), kinds);
     let causes = rows("| cause |");
     for cause in names![UnknownWords, UnreadWords, Ambiguous, ManyNames, OutOfDomain, Unanswerable, Unsure] {

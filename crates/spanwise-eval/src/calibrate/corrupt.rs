@@ -28,6 +28,8 @@ pub(super) struct Words {
     names: Vec<String>,
     negations: &'static [&'static str],
     numbers: &'static [&'static str],
+    conjunctions: &'static [&'static str],
+    question_words: &'static [&'static str],
 }
 
 impl Words {
@@ -69,6 +71,8 @@ impl Words {
             names,
             negations: language.map_or(&[], |language| language.negations),
             numbers: language.map_or(&[], |language| language.number_words),
+            conjunctions: language.map_or(&[], |language| language.conjunctions),
+            question_words: language.map_or(&[], |language| language.question_words),
         }
     }
 
@@ -85,7 +89,7 @@ impl Words {
             1 => Some((1800 + random.below(230)).to_string()),
             _ => Some((2 + random.below(400)).to_string()),
         };
-        let (word, truth) = match random.below(12) {
+        let (word, truth) = match random.below(13) {
             0 | 1 => (pick(&self.unknown, random)?.clone(), Truth::Unanswerable),
             2 => (number(random)?, Truth::Unanswerable),
             3 => (pick(&self.names, random)?.clone(), Truth::Unanswerable),
@@ -99,6 +103,10 @@ impl Words {
             8 => {
                 let (a, b) = (pick(&self.unknown, random)?, pick(&self.unknown, random)?);
                 (format!("{a} {b}"), Truth::Unanswerable)
+            }
+            12 => {
+                let (and, when) = (pick(self.conjunctions, random)?, pick(self.question_words, random)?);
+                (format!("{and} {when}"), Truth::Unanswerable)
             }
             _ => return replaced(utterance, aligned, "", random),
         };

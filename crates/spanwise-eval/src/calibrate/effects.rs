@@ -27,6 +27,7 @@ const PRIOR: ByKind = ByKind {
     guessed: 2.5,
     corrected: 0.5,
     parts: 2.5,
+    questions: 2.5,
 };
 const PENALTY: f64 = 3.0;
 /// Steps of gradient descent, and their size relative to the number of examples.
@@ -40,8 +41,10 @@ const THRESHOLDS: [f64; 2] = [0.55, 0.6];
 
 /// One utterance with what is known about it.
 struct Point {
-    /// The calibrated log-odds of its posterior, limited, and the weighted ones that it can be answered.
+    /// The calibrated log-odds of its posterior, limited.
     log_odds: f64,
+    /// The log-odds that it can be answered.
+    answerable: f64,
     in_domain: f64,
     counts: [f64; ByKind::N],
     right: bool,
@@ -158,8 +161,8 @@ fn all_points(model: &Model, outcomes: &[Outcome], right: &[bool], basis: Basis)
 
 fn point(model: &Model, parse: &Parse, evidence: &Evidence, right: bool) -> Point {
     let log_odds = log_odds(model.confidence.calibration.of(parse.posterior)).min(Effects::MAX_LOG_ODDS);
-    let log_odds = log_odds + Effects::ANSWERABLE * evidence.answerable;
-    Point { log_odds, in_domain: parse.in_domain, counts: evidence.counts(), right }
+    let (answerable, counts) = (evidence.answerable, evidence.counts());
+    Point { log_odds, answerable, in_domain: parse.in_domain, counts, right }
 }
 
 /// The vectors of utterances that say whether they can be answered; empty where nothing was parsed.
@@ -220,13 +223,14 @@ fn gradient(points: &[Point], weights: &[f64; ByKind::N]) -> [f64; ByKind::N] {
     let prior = PRIOR.array();
     let mut gradient: [f64; ByKind::N] = std::array::from_fn(|at| PENALTY * (weights[at] - prior[at]));
     for point in points {
-        let effect: f64 = point.counts.iter().zip(weights).map(|(count, weight)| count * weight).sum();
+        let words = point.counts.iter().zip(weights).map(|(count, weight)| count * weight).sum();
+        let (effect, factor) = Effects::after_answerable(words, point.answerable);
         let q = sigmoid(point.log_odds - effect);
         let p = (point.in_domain * q).clamp(1e-9, 1.0 - 1e-9);
         // The derivative of the log loss with respect to the effect.
         let slope = if point.right { 1.0 - q } else { -p * (1.0 - q) / (1.0 - p) };
         for (sum, count) in gradient.iter_mut().zip(point.counts) {
-            *sum += slope * count;
+            *sum += slope * factor * count;
         }
     }
     gradient
@@ -251,6 +255,7 @@ mod tests {
         (0..40)
             .map(|at| Point {
                 log_odds: f64::from(at % 13) - 4.0,
+                answerable: f64::from(at % 7) * 2.0 - 6.0,
                 in_domain: 1.0 - f64::from(at % 4) * 0.2,
                 counts: std::array::from_fn(|_| count()),
                 right: at % 3 > 0,
@@ -261,7 +266,8 @@ mod tests {
     /// The penalized log loss, written out.
     fn loss(points: &[Point], weights: &[f64; ByKind::N]) -> f64 {
         let one = |point: &Point| {
-            let effect: f64 = (0..ByKind::N).map(|at| point.counts[at] * weights[at]).sum();
+            let words: f64 = (0..ByKind::N).map(|at| point.counts[at] * weights[at]).sum();
+            let effect = words - (0.6 * point.answerable).min(0.5 * words);
             let p = point.in_domain / (1.0 + (effect - point.log_odds).exp());
             if point.right { -p.ln() } else { -(1.0 - p).ln() }
         };
@@ -290,7 +296,7 @@ mod tests {
         let point = |kind: usize, right: bool| {
             let mut counts = [0.0; ByKind::N];
             counts[kind] = 1.0;
-            Point { log_odds: 2.0, in_domain: 1.0, counts, right }
+            Point { log_odds: 2.0, answerable: 0.0, in_domain: 1.0, counts, right }
         };
         let points: Vec<Point> = (0..2_000).flat_map(|_| [point(0, false), point(1, true)]).collect();
         let weights = fit(&points).0.array();

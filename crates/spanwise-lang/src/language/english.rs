@@ -86,6 +86,8 @@ pub const ENGLISH: Language = Language {
         "once",
         "twice",
     ],
+    question_words: &["what", "when", "where", "which", "who", "whom", "whose", "why", "how"],
+    conjunctions: &["and", "or", "but", "plus"],
 };
 
 /// A list of 178,000 English words.

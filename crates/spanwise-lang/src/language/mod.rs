@@ -33,6 +33,10 @@ pub struct Language {
     pub negations: &'static [&'static str],
     /// Words in lower case that count or order: `five`, `dozen`, `third`.
     pub number_words: &'static [&'static str],
+    /// Words in lower case that begin a question: `what`, `when`.
+    pub question_words: &'static [&'static str],
+    /// Words in lower case that join two clauses of the same kind: `and`.
+    pub conjunctions: &'static [&'static str],
 }
 
 impl Language {

@@ -28,24 +28,28 @@ pub struct ByKind {
     /// For names of which only a part was said.
     #[serde(default)]
     pub parts: f64,
+    /// For further questions in one utterance.
+    #[serde(default)]
+    pub questions: f64,
 }
 
 impl ByKind {
     /// The number of kinds.
-    pub const N: usize = 8;
+    pub const N: usize = 9;
 
     /// As an array.
     #[must_use]
     pub fn array(&self) -> [f64; Self::N] {
-        let Self { numbers, names, negations, unknown, content, guessed, corrected, parts } = *self;
-        [numbers, names, negations, unknown, content, guessed, corrected, parts]
+        let Self { numbers, names, negations, unknown, content, guessed, corrected, parts, questions } =
+            *self;
+        [numbers, names, negations, unknown, content, guessed, corrected, parts, questions]
     }
 }
 
 impl From<[f64; Self::N]> for ByKind {
     fn from(values: [f64; Self::N]) -> Self {
-        let [numbers, names, negations, unknown, content, guessed, corrected, parts] = values;
-        Self { numbers, names, negations, unknown, content, guessed, corrected, parts }
+        let [numbers, names, negations, unknown, content, guessed, corrected, parts, questions] = values;
+        Self { numbers, names, negations, unknown, content, guessed, corrected, parts, questions }
     }
 }
 
@@ -66,6 +70,7 @@ impl Evidence {
             UnreadKind::Number => &mut self.words.numbers,
             UnreadKind::Name => &mut self.words.names,
             UnreadKind::Negation => &mut self.words.negations,
+            UnreadKind::Question => &mut self.words.questions,
             UnreadKind::Unknown => &mut self.words.unknown,
             UnreadKind::Content => &mut self.words.content,
         } += oddness;
@@ -98,16 +103,18 @@ impl Effects {
     /// it, a question of which a part is not read would pass as certain.
     const MAX_MADE_UP: f64 = 0.5;
 
-    /// By how much the words lower the log-odds.
-    fn of_words(&self, evidence: &Evidence) -> f64 {
-        self.0.array().iter().zip(evidence.counts()).map(|(effect, n)| effect * n).sum()
-    }
-
     /// By how much some evidence lowers the log-odds.
     #[must_use]
     pub fn of(&self, evidence: &Evidence) -> f64 {
-        let words = self.of_words(evidence);
-        words - (Self::ANSWERABLE * evidence.answerable).min(Self::MAX_MADE_UP * words)
+        let words = self.0.array().iter().zip(evidence.counts()).map(|(effect, n)| effect * n).sum();
+        Self::after_answerable(words, evidence.answerable).0
+    }
+
+    /// What is left of the effect of odd words after an utterance's answerability, and its derivative with respect to them.
+    #[must_use]
+    pub fn after_answerable(words: f64, answerable: f64) -> (f64, f64) {
+        let (made_up, most) = (Self::ANSWERABLE * answerable, Self::MAX_MADE_UP * words);
+        if made_up < most { (words - made_up, 1.0) } else { (words - most, 1.0 - Self::MAX_MADE_UP) }
     }
 
     /// Log-odds after evidence. Without any against a program, they stay as they are.

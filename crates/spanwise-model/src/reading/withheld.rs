@@ -57,6 +57,7 @@ fn why(domain: &Domain, parse: &Parse) -> (Cause, String) {
         words.map(|it: &Unread| parse.utterance.slice(it.span)).collect::<Vec<_>>()
     };
     for (kind, cause, text) in [
+        (UnreadKind::Question, Cause::UnreadWords, "a second question begins with"),
         (UnreadKind::Unknown, Cause::UnknownWords, "nothing is known about"),
         (UnreadKind::Number, Cause::UnreadWords, "no program here has a place for the number"),
         (UnreadKind::Name, Cause::UnreadWords, "no program here has a place for the name"),

@@ -4,7 +4,7 @@
 import { el } from "./dom.js";
 
 const KINDS = {
-  number: "a number", name: "a name", negation: "a negation", unknown: "an unknown word", content: "a word with a meaning of its own",
+  number: "a number", name: "a name", negation: "a negation", question: "a second question", unknown: "an unknown word", content: "a word with a meaning of its own",
 };
 const WHY = { part: " (a part of the name)", folded: " (apart from case, accents or punctuation)", meaning: " (a similar meaning)" };
 
