@@ -11,6 +11,8 @@ const LEFT: f64 = 46.0;
 const RIGHT: f64 = 428.0;
 const TOP: f64 = 34.0;
 const BOTTOM: f64 = 214.0;
+/// No letter of a label is wider, on average.
+const LETTER: f64 = 6.5;
 /// Where the names of series begin.
 const LEGEND: f64 = 262.0;
 const TEXT: &str = "#79828e";
@@ -119,7 +121,9 @@ impl Plot {
             false => named.collect(),
         };
         for (tick, shown) in ticks {
-            let at = LEFT + (RIGHT - LEFT) * x.share(tick);
+            // At the ends, a long label moves inwards: what is outside of the picture is cut off.
+            let half = LETTER / 2.0 * shown.chars().count() as f64;
+            let at = (LEFT + (RIGHT - LEFT) * x.share(tick)).min(WIDTH - half).max(half);
             text(out, (at, BOTTOM + 16.0), "middle", &shown);
         }
         line(out, &[(LEFT, TOP), (LEFT, BOTTOM), (RIGHT, BOTTOM)], TEXT, "");

@@ -3,7 +3,7 @@
 //! A job is one training and the test sets its model is evaluated on.
 
 use crate::error::ReproduceError;
-use crate::tables::{Row, Split, Tables};
+use crate::tables::{Row, RowEncoder, Split, Tables};
 use serde::{Deserialize, Serialize};
 use spanwise_train::Config;
 use spanwise_train::config::COMPACT;
@@ -15,6 +15,9 @@ const QUICK_TRAIN: usize = 60;
 const QUICK_DEV: usize = 20;
 /// Test examples of a quick cell.
 const QUICK_TEST: usize = 40;
+
+/// The pretrained encoder of the presets, for rows that need one where the preset has none.
+const PRETRAINED: &str = "sentence-transformers/all-MiniLM-L6-v2";
 
 /// A place in the grid.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
@@ -109,6 +112,8 @@ pub struct Options {
     pub data: PathBuf,
     /// The encoder instead of the pretrained one that a preset names.
     pub encoder: Option<String>,
+    /// Static word vectors, for the rows that take them.
+    pub vectors: Option<String>,
     /// A folder with the tokenizer whose word-pieces released trees count, for models that have no word-pieces.
     pub pieces: Option<PathBuf>,
     /// A few examples, one epoch, the compact encoder.
@@ -217,10 +222,14 @@ fn resolve(
     let failed = |error: spanwise_train::ConfigError| ReproduceError::Tables(error.to_string());
     let mut settings = tables.settings(row, split);
     let mut config = Config::read(&split.preset, &settings).map_err(failed)?;
-    let mut encoder = None;
-    if config.encoder != COMPACT {
-        encoder = if options.quick { Some(COMPACT.to_owned()) } else { options.encoder.clone() };
-    }
+    let compact = || Some(COMPACT.to_owned());
+    let encoder = match row.encoder {
+        RowEncoder::Preset if config.encoder == COMPACT => None,
+        _ if options.quick => compact(),
+        RowEncoder::Preset => options.encoder.clone(),
+        RowEncoder::Pretrained => options.encoder.clone().or_else(|| Some(PRETRAINED.to_owned())),
+        RowEncoder::Vectors => options.vectors.clone().or_else(compact),
+    };
     if options.quick {
         settings.extend(quick_settings(&config));
         config = Config::read(&split.preset, &settings).map_err(failed)?;

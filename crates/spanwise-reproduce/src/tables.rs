@@ -67,6 +67,22 @@ pub struct Row {
     pub paper: BTreeMap<String, f64>,
     /// The row whose published numbers stand beside those of this one.
     pub compare: Option<String>,
+    /// Where its word vectors come from.
+    #[serde(default)]
+    pub encoder: RowEncoder,
+}
+
+/// Where the word vectors of a row come from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RowEncoder {
+    /// From the encoder of the preset.
+    #[default]
+    Preset,
+    /// From a pretrained encoder, also on splits whose preset trains its own.
+    Pretrained,
+    /// From static vectors, or vectors of its own where there are none.
+    Vectors,
 }
 
 /// A parser that is not run here, with published numbers.

@@ -75,6 +75,9 @@ pub(crate) struct Args {
     /// directory also reads the trees of SCAN, which count word-pieces
     #[arg(long, value_name = "ENCODER")]
     encoder: Option<String>,
+    /// A directory with static word vectors, such as GloVe, for the rows that take them [default: vectors of their own]
+    #[arg(long, value_name = "DIR")]
+    vectors: Option<String>,
     /// Cells at the same time [default: one for each core, as far as memory goes]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
@@ -194,6 +197,7 @@ fn options(args: &Args) -> Result<Options> {
     Ok(Options {
         data: data.clone(),
         encoder: args.encoder.clone(),
+        vectors: args.vectors.clone(),
         pieces: args.encoder.as_ref().map(PathBuf::from).filter(|folder| Tokenizer::from_dir(folder).is_ok()),
         quick: args.quick,
         keep_models: args.keep_models,

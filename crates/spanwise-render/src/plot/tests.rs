@@ -28,6 +28,26 @@ fn a_plot_looks_like_this() {
 }
 
 #[test]
+fn long_labels_at_the_ends_stay_inside_of_the_picture() {
+    let mut plot = plot(vec![(0.0, 85.0), (1.0, 90.0)]);
+    plot.names = vec!["from 1 to 10 words".to_owned(), "11 words or more".to_owned()];
+    let svg = plot.svg();
+    let document = roxmltree::Document::parse(&svg).unwrap();
+    let labels =
+        document.descendants().filter(|node| plot.names.iter().any(|name| node.text() == Some(name)));
+    let ends: Vec<(f64, f64)> = labels
+        .filter(roxmltree::Node::is_element)
+        .map(|node| {
+            let (at, half) = (node.attribute("x").unwrap(), node.text().unwrap().len() as f64 * LETTER / 2.0);
+            let at: f64 = at.parse().unwrap();
+            (at - half, at + half)
+        })
+        .collect();
+    assert_eq!(ends.len(), 2);
+    assert!(ends[0].0 >= 0.0 && ends[1].1 <= WIDTH, "{ends:?}");
+}
+
+#[test]
 fn axes_have_round_ticks_and_hold_all_values() {
     let shown = |values: &[f64], reach: AxisBounds| {
         let axis = Axis::new(values.iter().copied(), reach);
