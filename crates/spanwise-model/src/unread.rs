@@ -38,6 +38,9 @@ pub struct WordEvidence {
     pub evidence: Evidence,
 }
 
+/// The share of its oddness that counts of a word which says little by itself. Of 0.2, 0.5 and 1, the one with which most right
+/// answers are kept on splits of GeoQuery's train and dev sets, at the same number of unanswerable questions that are answered.
+const LIGHT: f64 = 0.2;
 /// A word at least this odd under a predicate is reported as a guess.
 const IS_GUESS: f64 = 0.5;
 
@@ -170,6 +173,18 @@ impl Words<'_> {
         is_start(at) || at > 0 && is_start(at - 1)
     }
 
+    /// Whether a word is left out although a conjunction, which is left out too, joins it to others: `area` in `the capital
+    /// and the area of ohio`. Elsewhere such a word may say nothing new, as `city` before the name of one.
+    fn is_joined(&self, at: usize) -> bool {
+        let Some(language) = self.known.domain.language() else { return false };
+        let joins = |at: usize| self.aligned[at].is_none() && language.conjunctions.contains(&self.word(at));
+        let means_something = |at: &usize| !self.known.domain.is_no_meaning(self.word(*at));
+        self.aligned[at].is_none()
+            && self.familiarity(at) == Familiarity::Content
+            && ((0..at).rev().find(means_something).is_some_and(joins)
+                || (at + 1..self.read.len()).find(means_something).is_some_and(joins))
+    }
+
     /// Why a word counts as unread; `None` if it is read, or carries no meaning.
     fn kind(&self, at: usize, is_name: bool) -> Option<UnreadKind> {
         // Whichever question a program answers, it leaves the other one out.
@@ -223,6 +238,9 @@ impl Words<'_> {
     /// How unusual it is that a word is read as it is: zero if training utterances read it so, too, and otherwise one less
     /// its similarity to the words that they do.
     fn oddness(&self, at: usize) -> f64 {
+        if self.is_joined(at) {
+            return 1.0;
+        }
         let (word, reading) = (self.word(at), self.read_as(at));
         let counts = self.known.counts;
         if counts.count(word, reading) > self.left_out(word, reading) {
@@ -234,7 +252,9 @@ impl Words<'_> {
         if others.iter().any(|other| self.known.domain.is_inflection(word, other)) {
             return 0.0;
         }
-        1.0 - (self.known.similarity)(word, &others)
+        let oddness = 1.0 - (self.known.similarity)(word, &others);
+        let is_light = self.known.domain.language().is_some_and(|it| it.light_words.contains(&word));
+        if is_light { LIGHT * oddness } else { oddness }
     }
 
     /// The words under predicates that the lexicon does not have there, each with its oddness. A number is always odd: a
@@ -284,7 +304,7 @@ mod tests {
     use super::*;
     use spanwise_lang::domain::NoTables;
 
-    /// A parse of `show the growth of texas` that aligns `growth` to `people` or to nothing.
+    /// A parse of `sketch the growth of texas` that aligns `growth` to `people` or to nothing.
     fn words<'a>(
         domain: &'a Domain,
         counts: &'a WordCounts,
@@ -292,7 +312,7 @@ mod tests {
         growth: Option<&str>,
     ) -> Words<'a> {
         let similarity = &|word: &str, others: &[&str]| {
-            if word == "show" && others.contains(&"list") { 0.75 } else { 0.25 }
+            if word == "sketch" && others.contains(&"list") { 0.75 } else { 0.25 }
         };
         let id = |name: &str| domain.constants().iter().position(|it| it.name == name).unwrap();
         let mut aligned = vec![None; read.len()];
@@ -336,6 +356,34 @@ mod tests {
     }
 
     #[test]
+    fn a_word_that_is_joined_to_others_must_be_read_and_a_light_word_hardly() {
+        let text = r#"
+            name = "places"
+            types = ["State", "Answer"]
+            language = "english"
+            no_meaning = ["the"]
+            root = { types = ["Answer"] }
+            constants = { people = "State -> Answer" }
+        "#;
+        let domain = Domain::load(text, "places.toml", None, &NoTables).unwrap();
+        let mut counts = WordCounts::default();
+        // Usually `area` means something, but not always.
+        for read_as in [ReadAs::Null, ReadAs::Value, ReadAs::Value] {
+            counts.add("area", read_as);
+        }
+        let oddness = |text: &str, at: usize| {
+            let read = Utterance::new(text);
+            words(&domain, &counts, &read, Some("people")).oddness(at)
+        };
+        assert_eq!(oddness("show the people and the area", 5), 1.0);
+        assert_eq!(oddness("area and people of texas", 0), 1.0);
+        assert_eq!(oddness("area of people and texas", 0), 0.0);
+        // No word resembles `show` or `draw` by more than a quarter.
+        assert_eq!(oddness("draw the people of texas", 0), 0.75);
+        assert_eq!(oddness("show the people of texas", 0), LIGHT * 0.75);
+    }
+
+    #[test]
     fn a_word_is_odd_by_how_little_it_resembles_those_that_are_read_in_the_same_way() {
         let text = r#"
             name = "places"
@@ -363,7 +411,7 @@ mod tests {
         ] {
             counts.add(word, read_as);
         }
-        let read = Utterance::new("show the growth of texas");
+        let read = Utterance::new("sketch the growth of texas");
         let null = words(&domain, &counts, &read, None);
         assert_eq!((null.oddness(0), null.oddness(1), null.oddness(2)), (0.25, 0.0, 0.75));
         assert_eq!(guessed(&null), 0.0);
@@ -371,7 +419,7 @@ mod tests {
         assert_eq!(guessed(&words(&domain, &counts, &read, Some("people"))), 0.0);
         assert_eq!(guessed(&words(&domain, &counts, &read, Some("area"))), 0.75);
         // What the lexicon has is no guess.
-        let read = Utterance::new("show the area of texas");
+        let read = Utterance::new("sketch the area of texas");
         assert_eq!(guessed(&words(&domain, &counts, &read, Some("area"))), 0.0);
     }
 }

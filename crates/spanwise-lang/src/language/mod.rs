@@ -35,6 +35,8 @@ pub struct Language {
     pub number_words: &'static [&'static str],
     /// Words in lower case that begin a question: `what`, `when`.
     pub question_words: &'static [&'static str],
+    /// Words in lower case that say little by themselves: auxiliaries, pronouns, and the verbs of a request such as `show`.
+    pub light_words: &'static [&'static str],
     /// Words in lower case that join two clauses of the same kind: `and`.
     pub conjunctions: &'static [&'static str],
 }

@@ -95,9 +95,12 @@ impl Effects {
     /// them where 95 % of the right answers are kept, on splits of GeoQuery's train and dev sets.
     pub const MAX_LOG_ODDS: f64 = 2.0;
 
-    /// The weight of [`Evidence::answerable`]. It is below 1, because the words that speak against a program also make
-    /// an utterance look unanswerable. Of 0.4, 0.5, 0.6 and 0.75, chosen as above.
-    pub const ANSWERABLE: f64 = 0.6;
+    /// The weight of [`Evidence::answerable`] where it speaks against an answer, and
+    const AGAINST: f64 = 1.0;
+
+    /// where it speaks for one. It is lower, because an utterance can resemble answerable ones in all words but one.
+    /// Of 0.8, 1.0 and 1.2, and of 0.2 to 0.6, chosen as above.
+    const FOR: f64 = 0.4;
 
     /// The share of the effect of odd words that an utterance which resembles answerable ones can make up for. With all of
     /// it, a question of which a part is not read would pass as certain.
@@ -113,7 +116,8 @@ impl Effects {
     /// What is left of the effect of odd words after an utterance's answerability, and its derivative with respect to them.
     #[must_use]
     pub fn after_answerable(words: f64, answerable: f64) -> (f64, f64) {
-        let (made_up, most) = (Self::ANSWERABLE * answerable, Self::MAX_MADE_UP * words);
+        let weight = if answerable < 0.0 { Self::AGAINST } else { Self::FOR };
+        let (made_up, most) = (weight * answerable, Self::MAX_MADE_UP * words);
         if made_up < most { (words - made_up, 1.0) } else { (words - most, 1.0 - Self::MAX_MADE_UP) }
     }
 
@@ -158,11 +162,11 @@ mod tests {
             answerable,
         };
         assert_eq!(effects.lower(1.5, &with(0.0, 5.0)), 1.5);
-        assert!((effects.lower(1.5, &with(1.0, 1.0)) - 0.1).abs() < 1e-12);
+        assert!((effects.lower(1.5, &with(1.0, 1.0)) + 0.1).abs() < 1e-12);
         // For half of their effect at most.
         assert_eq!(effects.lower(1.5, &with(1.0, 5.0)), 0.5);
         assert_eq!(effects.lower(40.0, &with(1.0, 5.0)), 1.0);
         // Like those that cannot be answered, although every word is known.
-        assert!((effects.lower(40.0, &with(0.0, -5.0)) + 1.0).abs() < 1e-12);
+        assert!((effects.lower(40.0, &with(0.0, -5.0)) + 3.0).abs() < 1e-12);
     }
 }
