@@ -95,10 +95,10 @@ impl Effects {
     /// them where 95 % of the right answers are kept, on splits of GeoQuery's train and dev sets.
     pub const MAX_LOG_ODDS: f64 = 2.0;
 
-    /// The weight of [`Evidence::answerable`] where it speaks against an answer, and
+    /// The weight of [`Evidence::answerable`] where the utterance resembles unanswerable ones, and
     const AGAINST: f64 = 1.0;
 
-    /// where it speaks for one. It is lower, because an utterance can resemble answerable ones in all words but one.
+    /// where it resembles answerable ones. It is lower, because it may do so in all words but one.
     /// Of 0.8, 1.0 and 1.2, and of 0.2 to 0.6, chosen as above.
     const FOR: f64 = 0.4;
 
