@@ -17,8 +17,6 @@ use spanwise_lang::{Domain, Kind, TermId, Terms, TypeId};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// Most choices of arguments for the other slots.
-const MAX_OTHERS: usize = 4;
 /// Most members of a class that a finding is tried on in addition.
 const MAX_MORE: usize = 200;
 
@@ -200,13 +198,13 @@ impl<'a, F: FnMut(usize) -> bool> Enumeration<'a, F> {
         let slots = self.rules[rule].slots.iter().enumerate().filter(|(at, _)| *at != slot);
         for (_, &ty) in slots {
             let items = self.fitting(ty).filter(|&item| !self.is_empty(item)).collect();
-            let items = spread(items, |&item| self.items[item].top, MAX_OTHERS);
+            let items = spread(items, |&item| self.items[item].top, self.limits.others);
             let longer = |choice: &Vec<usize>| {
                 let choice = choice.clone();
                 items.iter().map(move |&item| [&choice[..], &[item]].concat()).collect::<Vec<_>>()
             };
             choices = choices.iter().flat_map(longer).collect();
-            choices.truncate(MAX_OTHERS * MAX_OTHERS);
+            choices.truncate(self.limits.others.saturating_mul(self.limits.others));
         }
         choices
     }

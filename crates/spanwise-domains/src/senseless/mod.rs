@@ -37,6 +37,8 @@ pub struct Limits {
     pub entities: usize,
     /// Most arguments with the same outermost constant, for each slot and each depth of programs.
     pub arguments: usize,
+    /// Most arguments of each other slot that these are combined with.
+    pub others: usize,
     /// Deepest program, in constants.
     pub depth: usize,
     /// Most contexts that each program is run in.
@@ -45,7 +47,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { programs: 200_000, entities: 12, arguments: 24, depth: 6, contexts: 4 }
+        Self { programs: 50_000, entities: 12, arguments: 16, others: 4, depth: 6, contexts: 4 }
     }
 }
 
