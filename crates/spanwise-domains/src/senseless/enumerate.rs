@@ -2,7 +2,7 @@
 //!
 //! Round n builds programs of n constants in depth: every way to make a term, with arguments of which at least one is new.
 //! There are too many of them, so the choice is spread. Programs are grouped by composition (maker, slot, outermost constant
-//! of the argument); a round takes one program of each group in turn. A group prefers arguments that differ in their
+//! of the argument); a round takes one program of each group in turn, within its share of the limit. A group prefers arguments that differ in their
 //! inner constants, and combines them with few choices for the other slots, so that programs differ in one argument only.
 //!
 //! Of programs with the same type, outermost constants (two levels) and results, only the first becomes an argument.
@@ -15,6 +15,7 @@ use hashbrown::{HashMap, HashSet};
 use spanwise_lang::domain::ClassId;
 use spanwise_lang::{Domain, Kind, TermId, Terms, TypeId};
 use std::collections::BTreeMap;
+use std::hash::Hash;
 use std::rc::Rc;
 
 /// Most members of a class that a finding is tried on in addition.
@@ -125,20 +126,26 @@ impl<'a, F: FnMut(usize) -> bool> Enumeration<'a, F> {
         Some(self.items.len() - 1)
     }
 
-    /// Builds deeper and deeper programs until `budget` programs were run.
+    /// Builds deeper and deeper programs until `budget` programs were run. What is left is shared by the rounds that are left.
     pub(super) fn grow(&mut self, budget: usize) {
         let mut first_new = 0;
-        for _ in 1..self.limits.depth {
+        for round in 1..self.limits.depth {
             let groups = self.groups(first_new);
             first_new = self.items.len();
-            let longest = groups.iter().map(Group::len).max().unwrap_or(0);
-            for lap in 0..longest {
-                for group in groups.iter().filter(|group| lap < group.len()) {
-                    if self.is_over(budget) {
-                        return;
-                    }
-                    self.apply(group.rule, &group.program(lap));
+            let left = budget.saturating_sub(self.runner.n_run);
+            self.round(&groups, self.runner.n_run + left / (self.limits.depth - round));
+        }
+    }
+
+    /// Runs the first program of each group, then the second of each, and so on until `budget` programs were run.
+    fn round(&mut self, groups: &[Group], budget: usize) {
+        let longest = groups.iter().map(Group::len).max().unwrap_or(0);
+        for lap in 0..longest {
+            for group in groups.iter().filter(|group| lap < group.len()) {
+                if self.is_over(budget) {
+                    return;
                 }
+                self.apply(group.rule, &group.program(lap));
             }
         }
     }
@@ -184,7 +191,8 @@ impl<'a, F: FnMut(usize) -> bool> Enumeration<'a, F> {
                     by_top.entry(self.items[item].top).or_default().push(item);
                 }
                 for arguments in by_top.into_values() {
-                    let arguments = spread(arguments, |&item| &self.items[item].inner, self.limits.arguments);
+                    let inner = |&item: &usize| Rc::clone(&self.items[item].inner);
+                    let arguments = self.choose(arguments, inner, self.limits.arguments);
                     groups.push(Group { rule, slot, arguments, others: others.clone() });
                 }
             }
@@ -197,8 +205,8 @@ impl<'a, F: FnMut(usize) -> bool> Enumeration<'a, F> {
         let mut choices = vec![Vec::new()];
         let slots = self.rules[rule].slots.iter().enumerate().filter(|(at, _)| *at != slot);
         for (_, &ty) in slots {
-            let items = self.fitting(ty).filter(|&item| !self.is_empty(item)).collect();
-            let items = spread(items, |&item| self.items[item].top, self.limits.others);
+            let items =
+                self.choose(self.fitting(ty).collect(), |&item| self.items[item].top, self.limits.others);
             let longer = |choice: &Vec<usize>| {
                 let choice = choice.clone();
                 items.iter().map(move |&item| [&choice[..], &[item]].concat()).collect::<Vec<_>>()
@@ -214,8 +222,14 @@ impl<'a, F: FnMut(usize) -> bool> Enumeration<'a, F> {
         (0..self.items.len()).filter(move |&at| fits(&self.items[at]))
     }
 
-    fn is_empty(&self, item: usize) -> bool {
-        self.items[item].outcomes.iter().all(|&outcome| outcome == Outcome::Empty)
+    /// At most `n` items, spread over keys, and one more that is empty in all contexts: what tells something from nothing
+    /// makes sense.
+    fn choose<K: Eq + Hash>(&self, items: Vec<usize>, key: impl Fn(&usize) -> K, n: usize) -> Vec<usize> {
+        let is_empty = |&item: &usize| self.items[item].outcomes.iter().all(|&it| it == Outcome::Empty);
+        let (empty, items): (Vec<usize>, Vec<usize>) = items.into_iter().partition(is_empty);
+        let mut chosen = spread(items, key, n);
+        chosen.extend(empty.first());
+        chosen
     }
 
     /// Makes a term, runs it, and notes what it gave.
@@ -328,7 +342,7 @@ fn sample<T: Copy>(all: &[T], n: usize) -> Vec<T> {
 }
 
 /// At most `n` elements, taken from those of each key in turn.
-fn spread<T, K: Eq + std::hash::Hash>(all: Vec<T>, key: impl Fn(&T) -> K, n: usize) -> Vec<T> {
+fn spread<T, K: Eq + Hash>(all: Vec<T>, key: impl Fn(&T) -> K, n: usize) -> Vec<T> {
     let mut seen: HashMap<K, usize> = HashMap::new();
     let mut ranked: Vec<(usize, T)> = Vec::with_capacity(all.len());
     for element in all {

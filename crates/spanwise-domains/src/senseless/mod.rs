@@ -47,7 +47,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { programs: 50_000, entities: 12, arguments: 16, others: 4, depth: 6, contexts: 4 }
+        Self { programs: 60_000, entities: 12, arguments: 16, others: 4, depth: 6, contexts: 4 }
     }
 }
 
@@ -128,7 +128,7 @@ pub struct Report {
     pub programs: usize,
     /// Contexts that each was run in; 0 when the examples have none.
     pub contexts: usize,
-    /// Whether the search ended because of the limit on programs, or was told to stop, before all were run.
+    /// Whether programs were left out because of the limit on programs, or because the search was told to stop.
     pub is_cut_short: bool,
     /// Why no program could be run at all.
     pub not_run: Option<String>,

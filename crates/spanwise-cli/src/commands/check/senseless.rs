@@ -41,11 +41,7 @@ pub(super) fn examine(args: &SearchArgs, search: Search<'_>) -> Report {
 
 pub(super) fn as_text(report: &Report, show: usize, has_data: bool) -> String {
     if let Some(reason) = &report.not_run {
-        let hint = if has_data {
-            ""
-        } else {
-            "; give data files whose examples have a context if programs need one"
-        };
+        let hint = if has_data { "" } else { "; contexts are taken from the examples of data files" };
         return format!("\nsenseless compositions: nothing could be run: {reason}{hint}\n");
     }
     let contexts = match report.contexts {
@@ -53,10 +49,14 @@ pub(super) fn as_text(report: &Report, show: usize, has_data: bool) -> String {
         1 => ", in one context".to_owned(),
         n => format!(", each in {n} contexts"),
     };
-    let cut = if report.is_cut_short { ", then stopped at a limit" } else { "" };
+    let cut = if report.is_cut_short { "; the limits left out others" } else { "" };
     let mut out =
         format!("\nsenseless compositions: ran {} small programs{contexts}{cut}\n", report.programs);
-    out += &listed("well-typed, but no use was found; consider types that forbid them", &report.unused, show);
+    out += &listed(
+        "well-typed, but senseless wherever they were tried; types can forbid them",
+        &report.unused,
+        show,
+    );
     out += &listed("in use, so they should stay", &report.in_use, show);
     if report.unused.is_empty() && report.in_use.is_empty() {
         out += "none found\n";
