@@ -32,6 +32,9 @@ struct Item {
     outcomes: Rc<[Outcome]>,
 }
 
+/// What two items share of which only the first is kept: type, outermost constants, outcomes.
+type Likeness = (TypeId, Top, Rc<[Top]>, Rc<[Outcome]>);
+
 /// A way to make terms, with its types.
 struct Rule {
     maker: Maker,
@@ -73,7 +76,7 @@ pub(super) struct Enumeration<'a, F> {
     limits: Limits,
     rules: Vec<Rule>,
     items: Vec<Item>,
-    known: HashSet<(TypeId, Top, Rc<[Top]>, Rc<[Outcome]>)>,
+    known: HashSet<Likeness>,
     /// Rules with their arguments that were run.
     built: HashSet<(usize, Vec<usize>)>,
 }
@@ -157,20 +160,14 @@ impl<'a, F: FnMut(usize) -> bool> Enumeration<'a, F> {
         for Composition { maker, slot, argument } in suspects {
             let Some(Top::Class(class)) = argument else { continue };
             let Some(members) = members.get(&class) else { continue };
-            if !more.contains_key(&class) {
-                let extra = sample(members, self.limits.entities + MAX_MORE);
-                let items = extra.iter().filter_map(|&term| self.entity(class, term)).collect();
-                more.insert(class, items);
-            }
+            let arguments = more.entry(class).or_insert_with(|| {
+                let extra = sample(members, self.limits.entities.saturating_add(MAX_MORE));
+                extra.iter().filter_map(|&term| self.entity(class, term)).collect()
+            });
+            let arguments: Vec<usize> = arguments.clone();
             let Some(rule) = self.rules.iter().position(|rule| rule.maker == maker) else { continue };
-            let group =
-                Group { rule, slot, arguments: more[&class].clone(), others: self.others(rule, slot) };
-            for at in 0..group.len() {
-                if self.is_over(budget) {
-                    return;
-                }
-                self.apply(rule, &group.program(at));
-            }
+            let group = Group { rule, slot, arguments, others: self.others(rule, slot) };
+            self.round(&[group], budget);
         }
     }
 
@@ -184,10 +181,10 @@ impl<'a, F: FnMut(usize) -> bool> Enumeration<'a, F> {
     fn groups(&self, first_new: usize) -> Vec<Group> {
         let mut groups = Vec::new();
         for (rule, Rule { slots, .. }) in self.rules.iter().enumerate() {
-            for slot in 0..slots.len() {
+            for (slot, &ty) in slots.iter().enumerate() {
                 let others = self.others(rule, slot);
                 let mut by_top: BTreeMap<Top, Vec<usize>> = BTreeMap::new();
-                for item in self.fitting(slots[slot]).filter(|&item| item >= first_new) {
+                for item in self.fitting(ty).filter(|&item| item >= first_new) {
                     by_top.entry(self.items[item].top).or_default().push(item);
                 }
                 for arguments in by_top.into_values() {
