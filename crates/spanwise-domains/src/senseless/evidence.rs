@@ -1,6 +1,6 @@
-//! Judges compositions by what programs gave.
+//! Assesses compositions by what programs gave.
 //!
-//! Programs are compared in *lines*: all that differ in one argument only, in one context. A composition is judged by all its
+//! Programs are compared in *lines*: all that differ in one argument only, in one context. A composition is assessed by all its
 //! lines together, and every program must agree.
 //!
 //! A program with an empty argument that gives nothing says nothing, since most operations on nothing give nothing; it is
@@ -53,9 +53,9 @@ pub(super) struct Evidence {
 }
 
 /// Observations by composition: with the constant of the argument, and for all arguments.
-pub(super) struct Judge<'a>(BTreeMap<Composition, Vec<&'a Observation>>);
+pub(super) struct Compositions<'a>(BTreeMap<Composition, Vec<&'a Observation>>);
 
-impl<'a> Judge<'a> {
+impl<'a> Compositions<'a> {
     pub(super) fn new(observations: &'a [Observation]) -> Self {
         let mut groups: BTreeMap<Composition, Vec<&Observation>> = BTreeMap::new();
         for observation in observations {
@@ -68,14 +68,14 @@ impl<'a> Judge<'a> {
     }
 
     /// All compositions that seem senseless.
-    pub(super) fn compositions(&self) -> Vec<(Composition, Evidence)> {
-        self.0.iter().filter_map(|(&composition, seen)| Some((composition, judge(seen)?))).collect()
+    pub(super) fn suspects(&self) -> Vec<(Composition, Evidence)> {
+        self.0.iter().filter_map(|(&composition, seen)| Some((composition, assess(seen)?))).collect()
     }
 
     /// The same without what others say already: a pair is left out where its signature is senseless with every argument,
     /// unless the signature is in use and the pair is not.
     pub(super) fn findings(&self, uses: &Uses) -> Vec<(Composition, Evidence)> {
-        let all = self.compositions();
+        let all = self.suspects();
         let kinds: BTreeMap<Composition, Kind> =
             all.iter().map(|(it, evidence)| (*it, evidence.kind)).collect();
         let is_news = |(composition, evidence): &(Composition, Evidence)| {
@@ -89,7 +89,7 @@ impl<'a> Judge<'a> {
 }
 
 /// Whether all observations agree on a kind, and are enough.
-fn judge(seen: &[&Observation]) -> Option<Evidence> {
+fn assess(seen: &[&Observation]) -> Option<Evidence> {
     let mut lines: BTreeMap<(&[Outcome], usize), Vec<&Observation>> = BTreeMap::new();
     for observation in seen {
         lines.entry((&observation.others, observation.context)).or_default().push(observation);

@@ -17,7 +17,7 @@ mod uses;
 use crate::data::Example;
 use crate::exec::Executor;
 use enumerate::Enumeration;
-use evidence::{Evidence, Judge};
+use evidence::{Compositions, Evidence};
 use runner::Runner;
 use serde_json::Value;
 use spanwise_lang::domain::{ClassId, ExecutorChoice};
@@ -205,9 +205,9 @@ impl<'a> Search<'a> {
         let mut search = Enumeration::new(domain, limits, terms, runner);
         search.leaves(&literals);
         search.grow(limits.programs - limits.programs / 5);
-        let suspects = Judge::new(&search.observations).compositions();
+        let suspects = Compositions::new(&search.observations).suspects();
         search.look_again(suspects.iter().map(|(composition, _)| *composition), limits.programs);
-        let judge = Judge::new(&search.observations);
+        let seen = Compositions::new(&search.observations);
         let mut report = Report {
             programs: search.runner.n_run,
             contexts: contexts.len(),
@@ -215,7 +215,7 @@ impl<'a> Search<'a> {
             not_run: search.runner.reason_not_run(),
             ..Report::default()
         };
-        for (composition, evidence) in judge.findings(&uses) {
+        for (composition, evidence) in seen.findings(&uses) {
             let finding = search.describe(composition, &evidence, uses.of(composition));
             let list = if finding.uses > 0 { &mut report.in_use } else { &mut report.unused };
             list.push(finding);
