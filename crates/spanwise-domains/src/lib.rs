@@ -11,6 +11,7 @@ pub mod exec;
 pub mod geo;
 pub mod load;
 pub mod scan;
+pub mod senseless;
 mod table;
 pub mod table_change;
 pub mod text;

@@ -1,6 +1,7 @@
 //! `spanwise check`: lints a domain file and checks examples against it.
 
 mod derivability;
+mod senseless;
 
 use super::{domain_help, executor, load};
 use crate::output::{Columns, Status, percent, say, shorten, write_text};
@@ -9,6 +10,7 @@ use serde_json::{Value, json};
 use spanwise_domains::check::{BAD_LINE, Checker, Coverage, Report, over_two_phrases};
 use spanwise_domains::data::{self, Example};
 use spanwise_domains::load::Spec;
+use spanwise_domains::senseless::Search;
 use spanwise_lang::domain::ClassId;
 use spanwise_lang::{Domain, Kind};
 use std::collections::BTreeSet;
@@ -21,9 +23,14 @@ use std::path::{Path, PathBuf};
 /// type-checked, and the report lists lines that are not examples, programs that fail and why, unknown names, the share of
 /// constants that the lexicon finds in the words, and the programs that can be derived over the words at all. Exits with 1
 /// if a line or a program is invalid.
+///
+/// With --execute --senseless, small programs are built from the domain and run. Signatures, and pairs of a signature and the
+/// constant of its argument, are listed if their results never depend on the argument, are always empty, or repeat the
+/// argument: types can forbid them. What programs of the data use is listed apart. Contexts and literals come from the data.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  spanwise check my-domain.toml\n  \
-    spanwise check geo train.jsonl dev.jsonl\n  spanwise check geo@paper train.jsonl --json")]
+    spanwise check geo train.jsonl dev.jsonl\n  spanwise check geo@paper train.jsonl --json\n  \
+    spanwise check geo train.jsonl --execute --senseless --quick")]
 pub(crate) struct Args {
     #[arg(help = domain_help())]
     domain: String,
@@ -32,6 +39,8 @@ pub(crate) struct Args {
     /// Evaluate programs too and compare with the `answer` of each example
     #[arg(long)]
     execute: bool,
+    #[command(flatten)]
+    senseless: senseless::SearchArgs,
     /// Skip the charts, which find the programs that can be derived
     #[arg(long)]
     quick: bool,
@@ -51,23 +60,39 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     }
     let executor = args.execute.then(|| executor(&domain, spec)).transpose()?;
     let mut checker = Checker::new(&domain, executor.as_deref()).keeping(args.show);
+    let mut search = executor
+        .as_deref()
+        .filter(|_| args.senseless.senseless)
+        .map(|executor| Search::new(&domain, executor).with_limits(args.senseless.limits()));
     let mut derivable = Vec::new();
     for path in &args.data {
         add_file(&mut checker, path, |example| {
-            if !args.quick {
-                derivable.push(example);
+            if let Some(search) = &mut search {
+                search.add(&example);
+            }
+            // The charts need the words, their date and the program only; scenes are large.
+            if !args.quick && example.program.is_some() {
+                let Example { utterance, program, now, .. } = example;
+                derivable.push(Example { program, now, ..Example::new(utterance) });
             }
         })?;
     }
     let report = checker.finish();
     let findings = if derivable.is_empty() { Vec::new() } else { derivability::examine(&domain, &derivable) };
+    let senseless = search.map(|search| senseless::examine(&args.senseless, search));
     let mut out = io::stdout().lock();
     if args.json {
         let mut object = as_json(&domain, &report);
         object["derivability"] = derivability::as_json(&findings);
+        if let Some(senseless) = &senseless {
+            object["senseless"] = senseless::as_json(senseless);
+        }
         writeln!(out, "{object}")?;
     } else {
-        let text = as_text(args, &domain, &report, &findings);
+        let mut text = as_text(args, &domain, &report, &findings);
+        if let Some(senseless) = &senseless {
+            text += &senseless::as_text(senseless, args.show, !args.data.is_empty());
+        }
         write_text(&mut out, &text).context("cannot print the report")?;
     }
     if !args.data.is_empty() && report.programs == 0 {
@@ -85,11 +110,7 @@ fn add_file(checker: &mut Checker<'_>, path: &Path, mut keep: impl FnMut(Example
         match example {
             Ok(example) => {
                 checker.add(&file, line, &example);
-                // The charts need the words, their date and the program only; scenes are large.
-                if example.program.is_some() {
-                    let Example { utterance, program, now, .. } = example;
-                    keep(Example { program, now, ..Example::new(utterance) });
-                }
+                keep(example);
             }
             Err(error) => match error.in_line() {
                 Some(message) => checker.add_bad_line(&file, line, message),

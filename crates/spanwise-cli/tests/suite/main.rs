@@ -11,6 +11,7 @@ mod allow;
 mod charts;
 mod check;
 mod check_data;
+mod check_senseless;
 mod common;
 mod confidence;
 mod crash;

@@ -60,6 +60,8 @@ pub struct Frame {
     pub form: Option<Form>,
     /// The meaning state of the bare constant; `None` when no complete program can contain it.
     pub state: Option<StateId>,
+    /// The position of its signature in the file; for entities, of the type of their class.
+    pub declared: Range<usize>,
 }
 
 /// An entity class: entities with one type and one notation.
@@ -152,4 +154,6 @@ pub struct Accumulator {
     pub head: Symbol,
     /// What they are applied to when there is no such argument.
     pub default: Option<TermId>,
+    /// The position of its head in the file.
+    pub declared: Range<usize>,
 }

@@ -53,7 +53,8 @@ impl Compiler<'_> {
         });
         self.check_default(decl, default, over, result);
         found.types.push(AccumulatorTypes { elements, over, result, has_default: default.is_some() });
-        found.all.push(Accumulator { head: self.base.intern(&decl.head.value), default });
+        let declared = decl.head.range.clone();
+        found.all.push(Accumulator { head: self.base.intern(&decl.head.value), default, declared });
     }
 
     /// The head must be a plain name, and no constant may be written with it.

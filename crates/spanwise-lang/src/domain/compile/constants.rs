@@ -131,7 +131,8 @@ impl Compiler<'_> {
             if let Some(Form::Ground(term)) = filled {
                 self.written.insert(term, owner);
             }
-            self.frames.push(Frame { slots, result: signature.result, form: filled, state: None });
+            let (result, declared) = (signature.result, range.clone());
+            self.frames.push(Frame { slots, result, form: filled, state: None, declared });
             self.frame_owner.push(owner);
         }
     }
