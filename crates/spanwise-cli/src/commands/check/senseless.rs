@@ -85,7 +85,11 @@ fn one(finding: &Finding) -> String {
         finding.argument.as_ref().map_or(String::new(), |name| format!(", argument{slot} `{name}`"));
     let argument =
         if argument.is_empty() && !slot.is_empty() { format!(", argument{slot}") } else { argument };
-    let used = if *uses > 0 { format!("; in use: {uses} programs") } else { String::new() };
+    let used = match uses {
+        0 => String::new(),
+        1 => "; in use: 1 program".to_owned(),
+        _ => format!("; in use: {uses} programs"),
+    };
     let result = finding.result.as_deref().map_or_else(|| "nothing".to_owned(), |text| shorten(text, 80));
     format!(
         "  line {line}: {constant}: {signature}{argument}: {kind}\n    \
