@@ -12,6 +12,7 @@ pub mod form;
 mod interned;
 pub mod language;
 pub mod lexicon;
+pub mod linear;
 pub mod matching;
 pub mod meaning;
 mod pattern;

@@ -4,3 +4,4 @@
 
 mod domain_file;
 mod domain_rules;
+mod linear;
