@@ -6,6 +6,7 @@
 
 pub mod analysis;
 pub mod annotation;
+pub mod constraint;
 pub mod diag;
 pub mod domain;
 pub mod form;

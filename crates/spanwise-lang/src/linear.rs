@@ -13,7 +13,7 @@ use hashbrown::{HashMap, HashSet};
 use std::fmt;
 
 /// A token of a program.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Token {
     /// A bare name: a constant, the wrapper of the domain, or another name that a form is written with.
     Name(String),
@@ -28,7 +28,7 @@ pub enum Token {
 }
 
 /// An entity or a literal as one token.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Leaf {
     /// How it is written in programs, in the default style: as in the names of constants and in [`Domain::literals`].
     pub text: String,
