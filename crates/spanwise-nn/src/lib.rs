@@ -17,9 +17,11 @@ pub mod pretrained;
 pub mod seq2seq;
 pub mod tokenizer;
 mod transformer;
+mod vectors;
 
 pub use network::{HeadConfig, Item, Logits, Network, Noise};
 pub use params::{AdamW, AdamWConfig, Gradients, Group, ParamId, Params, Rates, sum};
 pub use seq2seq::Seq2Seq;
 pub use spanwise_core::Random;
 pub use tokenizer::{Pieces, Tokenizer};
+pub use vectors::{VectorsError, WordVectors};

@@ -167,6 +167,11 @@ impl Seq2Seq {
         Ok(Self { params, encoder, bilstm, decoder, config })
     }
 
+    /// Replaces the vectors of words, by their ids, before training. They must be as wide as the encoder.
+    pub fn set_word_vectors<'a>(&mut self, vectors: impl IntoIterator<Item = (u32, &'a [f32])>) {
+        self.encoder.transformer.set_embeddings(&mut self.params, vectors);
+    }
+
     /// The encoder's configuration.
     #[must_use]
     pub fn encoder(&self) -> &EncoderConfig {

@@ -118,7 +118,8 @@ fn gradients_are_those_of_finite_differences() {
     const STEP: f32 = 4e-3;
     for mut case in Case::all() {
         let (gradients, _) = case.network.gradients(&case.lessons(), SILENT, |_| ());
-        let shapes = case.network.params.shapes().map(|(id, name, _, trained)| (id, name.to_owned(), trained));
+        let shapes =
+            case.network.params.shapes().map(|(id, name, _, trained)| (id, name.to_owned(), trained));
         let shapes: Vec<_> = shapes.collect();
         for ((id, name, is_trained), gradient) in shapes.into_iter().zip(gradients) {
             assert_eq!(gradient.is_some(), is_trained, "{name}");
@@ -134,7 +135,10 @@ fn gradients_are_those_of_finite_differences() {
                 };
                 let expected = (with(STEP) - with(-STEP)) / f64::from(2.0 * STEP);
                 let found = f64::from(gradient[at]);
-                assert!((found - expected).abs() < 1e-2 * (1.0 + expected.abs()), "{name} {at}: {found} {expected}");
+                assert!(
+                    (found - expected).abs() < 1e-2 * (1.0 + expected.abs()),
+                    "{name} {at}: {found} {expected}"
+                );
             }
             case.network.params.set(id, values);
         }

@@ -3,10 +3,10 @@
 use super::Seq2SeqParser;
 use super::input::Input;
 use super::vocabulary::Vocabulary;
+use spanwise_lang::Domain;
 use spanwise_lang::constraint::{Constraint, Prefix, Terminal};
 use spanwise_lang::domain::ClassId;
 use spanwise_lang::linear::Token;
-use spanwise_lang::Domain;
 
 /// The constraint of a domain, with what each token of a vocabulary is to it.
 #[derive(Debug)]

@@ -154,7 +154,12 @@ impl<'a> Writer<'a> {
         let others = || programs[1..].iter().map(|&(program, log)| (program, log.exp(), log as f32));
         let alternatives = others()
             .take(details.alternatives)
-            .map(|(program, posterior, score)| Alternative { program, probability: posterior, posterior, score })
+            .map(|(program, posterior, score)| Alternative {
+                program,
+                probability: posterior,
+                posterior,
+                score,
+            })
             .collect();
         let posterior = log_probability.exp();
         let second = others().next().filter(|_| details.rival && posterior < SURE);

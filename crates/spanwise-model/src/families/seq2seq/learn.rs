@@ -1,8 +1,8 @@
 //! Training: the negative log-likelihood of the tokens of gold programs, however each is written.
 
+use super::Seq2SeqParser;
 use super::input::Input;
 use super::vocabulary::Vocabulary;
-use super::Seq2SeqParser;
 use crate::family::{Shard, ShardGradients, StepTime, Task};
 use crate::span_model::lower;
 use spanwise_lang::{TermId, Terms, linear};

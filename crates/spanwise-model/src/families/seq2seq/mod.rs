@@ -30,12 +30,15 @@ use spanwise_lang::{Domain, linear};
 use spanwise_nn::pretrained::{Activation, Architecture, EncoderConfig, Pretrained};
 use spanwise_nn::seq2seq::Seq2SeqConfig;
 use spanwise_nn::tokenizer::WordTable;
-use spanwise_nn::{Params, Pieces, Seq2Seq, Tokenizer};
+use spanwise_nn::{Params, Pieces, Seq2Seq, Tokenizer, WordVectors};
+use std::path::Path;
 use std::sync::Arc;
 use vocabulary::{StoredToken, Vocabulary};
 
 /// Longest utterance of the encoder of word vectors, with its ends.
 const MAX_POSITIONS: usize = 5_002;
+/// The most frequent words of a file of vectors, which are part of a model whether or not training has them.
+const N_FREQUENT: usize = 20_000;
 /// How much longer than the longest training program a program may become.
 const LONGER: f64 = 1.5;
 
@@ -106,10 +109,17 @@ impl Seq2SeqParser {
             }
             EncoderSource::Compact { shape, dropout } => {
                 let words = WordTable::from_utterances(pairs.iter().map(|(text, _)| text), shape.min_count);
-                let tokenizer = Tokenizer::Words(words.with_buckets(shape.ngram_buckets as u32));
-                let encoder = word_vectors(&tokenizer, settings.embedding, dropout);
-                let network = Seq2Seq::from_scratch(encoder, tokenizer.n_buckets(), config, seed);
-                (tokenizer, network)
+                let words = words.with_buckets(shape.ngram_buckets as u32);
+                let (words, vectors) = pretrained_vectors(&domain, &settings.vectors, words)?;
+                let width = vectors.as_ref().map_or(settings.embedding, WordVectors::width);
+                let encoder = word_vectors(words.vocab_size(), width, dropout);
+                let network =
+                    Seq2Seq::from_scratch(encoder, words.n_buckets(), config, seed).map(|mut network| {
+                        let vectors = vectors.iter().flat_map(|vectors| &vectors.words);
+                        network.set_word_vectors(vectors.map(|(word, vector)| (words.id(word), &vector[..])));
+                        network
+                    });
+                (Tokenizer::Words(words), network)
             }
         };
         let network = network.map_err(|error| BuildError(error.to_string()))?;
@@ -153,11 +163,29 @@ impl Seq2SeqParser {
 /// No program of a model may be longer: whatever a model directory says, decoding ends.
 const MAX_LENGTH: usize = 10_000;
 
+/// The words that a model knows, and their pretrained vectors, if a file is named. Besides the words of training these are
+/// the most frequent ones of the file and those of names and phrases, so that also words of later utterances are known.
+fn pretrained_vectors(
+    domain: &Domain,
+    file: &str,
+    words: WordTable,
+) -> Result<(WordTable, Option<WordVectors>), BuildError> {
+    if file.is_empty() {
+        return Ok((words, None));
+    }
+    let lexicon = domain.lexicon();
+    let is_wanted = |word: &str| words.id(word) != WordTable::UNKNOWN || lexicon.has_word(word);
+    let vectors = WordVectors::read(Path::new(file), N_FREQUENT, is_wanted);
+    let vectors = vectors.map_err(|error| BuildError(error.to_string()))?;
+    let words = words.with_words(vectors.words.iter().map(|(word, _)| word.as_str()));
+    Ok((words, Some(vectors)))
+}
+
 /// An encoder without layers: vectors of words and of their character n-grams.
-fn word_vectors(tokenizer: &Tokenizer, width: usize, dropout: f32) -> EncoderConfig {
+fn word_vectors(vocab_size: usize, width: usize, dropout: f32) -> EncoderConfig {
     EncoderConfig {
         architecture: Architecture::Compact,
-        vocab_size: tokenizer.vocab_size(),
+        vocab_size,
         hidden: width,
         layers: 0,
         heads: 1,

@@ -56,10 +56,11 @@ pub(super) fn search<S: Scorer>(scorer: &S, limits: Limits) -> Result<Vec<Found>
         ahead.sort_by(|a, b| b.0.total_cmp(&a.0));
         ahead.truncate(width);
         let (ended, going): (Vec<_>, Vec<_>) = ahead.into_iter().partition(|(_, _, symbol)| *symbol == end);
-        found.extend(ended.into_iter().map(|(log_probability, at, _)| Found {
-            symbols: live[at].symbols.clone(),
-            log_probability,
-        }));
+        found.extend(
+            ended
+                .into_iter()
+                .map(|(log_probability, at, _)| Found { symbols: live[at].symbols.clone(), log_probability }),
+        );
         found.sort_by(|a, b| b.log_probability.total_cmp(&a.log_probability));
         found.truncate(width);
         // A sequence only becomes less probable: what cannot enter the list any more is given up.

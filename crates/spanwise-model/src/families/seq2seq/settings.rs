@@ -25,6 +25,9 @@ pub struct Seq2SeqSettings {
     pub hidden: usize,
     /// Width of the vectors of tokens, and of trained word vectors.
     pub embedding: usize,
+    /// A file of pretrained word vectors for the encoder `compact`, as GloVe's; empty for random ones. Training goes on
+    /// from them.
+    pub vectors: String,
     /// Programs that the search keeps at each step; 1 for greedy search.
     pub beam: usize,
     /// Whether only well-typed programs are written.
@@ -38,6 +41,7 @@ impl Default for Seq2SeqSettings {
         Self {
             hidden: 250,
             embedding: 100,
+            vectors: String::new(),
             beam: 5,
             constrained: false,
             pretrained: Pretraining::FineTuned,

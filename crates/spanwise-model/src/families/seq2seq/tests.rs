@@ -142,7 +142,7 @@ fn only_leaves_that_the_words_do_not_give_are_generated() {
         .vocabulary
         .tokens()
         .iter()
-        .filter(|token| matches!(token, spanwise_lang::linear::Token::Leaf(_)))
+        .filter(|token| matches!(token, linear::Token::Leaf(_)))
         .map(ToString::to_string)
         .collect();
     assert_eq!(leaves, ["city('provo')"]);

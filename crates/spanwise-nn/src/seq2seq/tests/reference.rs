@@ -90,16 +90,20 @@ impl Network {
         let mut backward = self.read("encoder.backward", words.iter().rev());
         backward.reverse();
         let states: Vec<Vector> = forward.into_iter().zip(backward).map(|(a, b)| [a, b].concat()).collect();
-        let initial = add(&self.times(&mean(&states), "decoder.initial.weight"), self.vector("decoder.initial.bias"));
+        let initial =
+            add(&self.times(&mean(&states), "decoder.initial.weight"), self.vector("decoder.initial.bias"));
         let mut output: Vector = initial.iter().map(|x| x.tanh()).collect();
         let (mut memory, mut fed) = (vec![0.0; self.hidden], vec![0.0; self.hidden]);
         let mut rows = Vec::new();
         for step in steps {
-            let input = self.row("decoder.embeddings.weight", match step.previous {
-                Previous::Nothing => 0,
-                Previous::Token(token) => 1 + token as usize,
-                Previous::Copied(kind) => 1 + self.n_tokens + kind as usize,
-            });
+            let input = self.row(
+                "decoder.embeddings.weight",
+                match step.previous {
+                    Previous::Nothing => 0,
+                    Previous::Token(token) => 1 + token as usize,
+                    Previous::Copied(kind) => 1 + self.n_tokens + kind as usize,
+                },
+            );
             let recurrent = [fed, output].concat();
             (output, memory) = self.lstm("decoder.lstm", input, &recurrent, &memory);
             let score = |state: &Vector| dot(&self.times(state, "decoder.attention.weight"), &output);
@@ -109,7 +113,8 @@ impl Network {
                 context = add(&context, &state.iter().map(|x| weight * x).collect::<Vec<_>>());
             }
             let both = [output.clone(), context].concat();
-            let combined = add(&self.times(&both, "decoder.combine.weight"), self.vector("decoder.combine.bias"));
+            let combined =
+                add(&self.times(&both, "decoder.combine.weight"), self.vector("decoder.combine.bias"));
             fed = combined.iter().map(|x| x.tanh()).collect();
             let mut scores =
                 add(&self.times(&fed, "decoder.tokens.weight"), self.vector("decoder.tokens.bias"));
