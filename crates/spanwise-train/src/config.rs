@@ -360,6 +360,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_family_has_its_own_defaults_of_training_unless_they_are_set() {
+        let read = |settings: &[&str]| {
+            let settings: Vec<String> = settings.iter().map(|&setting| setting.to_owned()).collect();
+            Config::read("geo-iid", &settings).unwrap().training
+        };
+        assert_eq!(read(&[]), Training::default());
+        let decoder = read(&["model.family=seq2seq"]);
+        assert!(decoder.epochs > Training::default().epochs && decoder.noise == 0.0);
+        let set = read(&["training.epochs=7", "model.family=seq2seq", "training.noise=0.5"]);
+        assert_eq!(set, Training { epochs: 7, noise: 0.5, ..decoder });
+    }
+
+    #[test]
     fn a_written_configuration_is_plain_toml_and_is_read_back() {
         for family in Settings::FAMILIES {
             let model = Settings::default_of(family).unwrap();

@@ -3,7 +3,7 @@
 use super::Seq2SeqParser;
 use super::constrained::Allowed;
 use super::input::Input;
-use super::search::{Found, Limits, Scorer, search};
+use super::search::{Found, Limits, Scored, Scorer, search};
 use super::vocabulary::Vocabulary;
 use crate::family::{Parsed, Request};
 use crate::outcome::{Alternative, Details, Parse, Refused, Rival};
@@ -186,7 +186,7 @@ impl<'a> Writer<'a> {
     }
 
     /// One step of several sequences, each with its state and what it ends with so far.
-    fn step(&self, sequences: Vec<Continued<'_, 'a>>) -> Result<Vec<(Unfinished<'a>, Vec<f32>)>, Refused> {
+    fn step(&self, sequences: Vec<Continued<'_, 'a>>) -> Result<Vec<Scored<Unfinished<'a>>>, Refused> {
         let work = step_work(self.parser, self.input.utterance.len());
         self.meter.spend(work * sequences.len() as u64).map_err(given_up)?;
         let states: Vec<_> = sequences.iter().map(|(state, previous, _)| (*state, *previous)).collect();
@@ -210,16 +210,13 @@ impl<'a> Scorer for Writer<'a> {
     type State = Unfinished<'a>;
     type Stop = Refused;
 
-    fn start(&self) -> Result<(Unfinished<'a>, Vec<f32>), Refused> {
+    fn start(&self) -> Result<Scored<Unfinished<'a>>, Refused> {
         let prefix = self.allowed.as_ref().map(Allowed::start);
         let mut steps = self.step(vec![(&self.decoding.start(), Previous::Nothing, prefix)])?;
         Ok(steps.pop().unwrap_or_else(|| unreachable!("one sequence has one state")))
     }
 
-    fn advance(
-        &self,
-        sequences: &[(&Unfinished<'a>, u32)],
-    ) -> Result<Vec<(Unfinished<'a>, Vec<f32>)>, Refused> {
+    fn advance(&self, sequences: &[(&Unfinished<'a>, u32)]) -> Result<Vec<Scored<Unfinished<'a>>>, Refused> {
         let continued = |&(before, symbol): &(&'_ Unfinished<'a>, u32)| {
             let both = self.allowed.as_ref().zip(before.prefix.as_ref());
             both.map(|(allowed, prefix)| allowed.after(prefix, symbol))

@@ -1,5 +1,8 @@
 //! Beam search over sequences of symbols, whatever scores them.
 
+/// What is known of a sequence, and the log-probability of each symbol after it.
+pub(super) type Scored<S> = (S, Vec<f32>);
+
 /// What scores sequences, one step at a time.
 pub(super) trait Scorer {
     /// What is known of a sequence that is not finished.
@@ -7,11 +10,11 @@ pub(super) trait Scorer {
     /// Why the search is given up.
     type Stop;
 
-    /// The state before the first symbol, and the log-probability of each symbol there.
-    fn start(&self) -> Result<(Self::State, Vec<f32>), Self::Stop>;
+    /// The sequence without symbols.
+    fn start(&self) -> Result<Scored<Self::State>, Self::Stop>;
 
-    /// The same after each of these sequences is continued by a symbol that does not end it.
-    fn advance(&self, sequences: &[(&Self::State, u32)]) -> Result<Vec<(Self::State, Vec<f32>)>, Self::Stop>;
+    /// Each of these sequences, continued by a symbol that does not end it.
+    fn advance(&self, sequences: &[(&Self::State, u32)]) -> Result<Vec<Scored<Self::State>>, Self::Stop>;
 }
 
 /// A finished sequence, without the symbol that ends it.

@@ -64,7 +64,7 @@ impl FamilySettings for Seq2SeqSettings {
     }
 
     fn training(&self) -> &'static [(&'static str, &'static str)] {
-        &[("epochs", "40"), ("dropout", "0.3"), ("noise", "0.0")]
+        &[("epochs", "30"), ("dropout", "0.3"), ("noise", "0.0")]
     }
 
     fn check(&self) -> Result<(), String> {
