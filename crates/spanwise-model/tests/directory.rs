@@ -85,7 +85,7 @@ fn a_decoder_whose_sizes_or_classes_changed_is_refused() {
     let saved = Saved { directory: tempfile::tempdir().unwrap() };
     for (key, value, expected) in [
         ("max_length", json!(0), "max_length"),
-        ("classes", json!(["room"]), "room"),
+        ("classes", json!(["bulb"]), "bulb"),
         ("tokens", json!([{ "name": "do" }]), "sizes of the decoder"),
     ] {
         decoder(false).save(saved.path()).unwrap();
