@@ -98,6 +98,10 @@ impl Seq2SeqParser {
             n_kinds: domain.classes().len().max(1),
         };
         let (tokenizer, network) = match encoder {
+            EncoderSource::Pretrained { .. } if !settings.vectors.is_empty() => {
+                let reason = "it has vectors of its own: `model.vectors` is for the encoder `compact`";
+                return Err(BuildError(reason.to_owned()));
+            }
             EncoderSource::Pretrained { directory, frozen_layers } => {
                 let Pretrained { config: encoder, mut weights, tokenizer } =
                     Pretrained::open(directory).map_err(|error| BuildError(error.to_string()))?;
@@ -124,7 +128,7 @@ impl Seq2SeqParser {
         };
         let network = network.map_err(|error| BuildError(error.to_string()))?;
         // One more for the end.
-        let max_length = (LONGER * longest as f64) as usize + 1;
+        let max_length = ((LONGER * longest as f64) as usize + 1).min(MAX_LENGTH);
         Ok(Self::new(domain, settings, tokenizer, vocabulary, network, max_length))
     }
 
