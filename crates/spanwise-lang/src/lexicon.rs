@@ -161,6 +161,14 @@ impl Lexicon {
         is_name
     }
 
+    /// Whether a lower-case word is part of a name or, in any inflection, of a phrase.
+    #[must_use]
+    pub fn has_word(&self, word: &str) -> bool {
+        let names = self.names.numbers(&[word]);
+        let phrases = self.phrases.numbers(&[self.key(word)]);
+        names.into_iter().chain(phrases).any(|number| number.is_some())
+    }
+
     /// [`Lexicon::matches`] for words in lower case.
     pub(crate) fn matches_in(&self, words: &[&str]) -> Vec<Match> {
         let stems: Vec<String> = words.iter().map(|word| self.key(word)).collect();
@@ -214,6 +222,8 @@ mod tests {
         let shown: Vec<_> = found.iter().map(|m| (m.span.to_string(), m.constant.0)).collect();
         let expected = [("2..4", 0), ("5..6", 1), ("6..8", 2)];
         assert_eq!(shown, expected.map(|(span, id)| (span.to_owned(), id)));
+        let has = |word| lexicon.has_word(word);
+        assert!(has("little") && has("river") && has("running") && !has("littles") && !has("lake"));
         let mut exact = Lexicon::new(None);
         exact.insert("rivers", ConstantId(1), Source::Phrase);
         assert_eq!(exact.matches(&Utterance::new("river rivers")).len(), 1);

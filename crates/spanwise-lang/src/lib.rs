@@ -6,12 +6,14 @@
 
 pub mod analysis;
 pub mod annotation;
+pub mod constraint;
 pub mod diag;
 pub mod domain;
 pub mod form;
 mod interned;
 pub mod language;
 pub mod lexicon;
+pub mod linear;
 pub mod matching;
 pub mod meaning;
 mod pattern;

@@ -192,7 +192,12 @@ impl<'a> Reader<'a> {
 /// parentheses, commas and quotes, and neither a number nor `_`.
 #[must_use]
 pub fn is_name(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(is_name_char) && text != "_" && !is_number(text)
+    is_head(text) && text != "_" && !is_number(text)
+}
+
+/// Whether `text` can be written before parentheses: like a bare name, but it may look like a number.
+pub(crate) fn is_head(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(is_name_char)
 }
 
 fn is_name_char(ch: char) -> bool {

@@ -287,6 +287,11 @@ pub trait FamilySettings: fmt::Debug {
         false
     }
 
+    /// Settings of `[training]` whose default is another one for this family, as TOML writes them.
+    fn training(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
+
     /// Checks that the settings make sense together.
     ///
     /// # Errors

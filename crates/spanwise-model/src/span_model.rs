@@ -499,7 +499,7 @@ pub(crate) fn shard_gradients<F: SpanFamily>(family: &F, shard: &Shard<'_>) -> S
         .iter()
         .filter_map(|task| Some((*task, family.prepare(task.pair.utterance.clone()).ok()?)))
         .collect();
-    let lower = lower(&model.network, inputs.iter().map(|(task, input)| (task.lower, F::parts(input).0)));
+    let lower = lower(family, inputs.iter().map(|(task, input)| (task.lower, F::parts(input).0)));
     let items: Vec<Item<'_>> = inputs
         .iter()
         .zip(&lower)
@@ -566,14 +566,11 @@ fn logit_gradients<F: SpanFamily>(
 
 /// The output of the frozen layers for each input: cached, or computed now in one pass; `None` when nothing is frozen.
 pub(crate) fn lower<'a>(
-    network: &Network,
+    family: &impl Family,
     inputs: impl Iterator<Item = (Option<&'a [f32]>, &'a Pieces)> + Clone,
 ) -> Vec<Option<Cow<'a, [f32]>>> {
-    if !network.is_frozen_below() {
-        return inputs.map(|(cached, _)| cached.map(Cow::Borrowed)).collect();
-    }
     let missing: Vec<&Pieces> =
         inputs.clone().filter(|(cached, _)| cached.is_none()).map(|(_, pieces)| pieces).collect();
-    let mut computed = network.lower(&missing).into_iter();
+    let mut computed = family.frozen_outputs(&missing).into_iter().flatten();
     inputs.map(|(cached, _)| cached.map(Cow::Borrowed).or_else(|| computed.next().map(Cow::Owned))).collect()
 }

@@ -13,6 +13,7 @@ use spanwise_model::confidence::{
     Answerability, ByKind, Calibration, Confidence, Effects, Novelty, ReadAs, Scale, WordCounts,
 };
 use spanwise_model::families::chart::ChartSettings;
+use spanwise_model::families::seq2seq::Seq2SeqSettings;
 use spanwise_model::{
     Blueprint, Compact, Details, EncoderSource, FORMAT_VERSION, FamilySettings as _, Model, Outcome, Parser,
 };
@@ -40,6 +41,58 @@ fn model(seed: u64, hidden: usize) -> Model {
     let mut model = Model::new(domain, settings.build(blueprint).unwrap(), None);
     model.training = json!({ "note": "random" });
     model
+}
+
+/// A decoder of lamps with random weights.
+fn decoder(constrained: bool) -> Model {
+    let domain = Arc::new(spanwise_domains::load::load(TOY).unwrap());
+    let mut terms = domain.new_terms();
+    let program = terms.parse("do(blink(lamp('desk'), twice))").unwrap();
+    let pairs: Vec<_> = TEXTS.iter().map(|text| (Utterance::new(*text), program)).collect();
+    let shape = Compact::default();
+    let encoder = EncoderSource::Compact { shape: &shape, dropout: 0.1 };
+    let blueprint = Blueprint { domain: Arc::clone(&domain), terms: &terms, pairs: &pairs, encoder, seed: 1 };
+    let settings = Seq2SeqSettings { hidden: 8, embedding: 6, constrained, ..Seq2SeqSettings::default() };
+    Model::new(domain, settings.build(blueprint).unwrap(), None)
+}
+
+#[test]
+fn a_decoder_parses_the_same_before_and_after_it_was_saved() {
+    for constrained in [true, false] {
+        let directory = tempfile::tempdir().unwrap();
+        decoder(constrained).save(directory.path()).unwrap();
+        let details = Details { alternatives: 3, ..Details::default() };
+        let parsers = [Parser::new(decoder(constrained), None), Parser::load(directory.path()).unwrap()];
+        for text in TEXTS {
+            let [a, b] = parsers.each_ref().map(|parser| {
+                let outcome = parser.parse_with(Utterance::new(text), details);
+                // Without training, only the constraint makes programs of tokens.
+                assert!(outcome.parse().is_some() || !constrained || text.is_empty(), "{text}");
+                outcome.parse().map(|parse| {
+                    let is_well_typed = parser.model().domain.analyze(&parse.terms, parse.program).is_ok();
+                    assert!(is_well_typed || !constrained, "{text}");
+                    assert!(parse.tree.is_none());
+                    (parser.model().written(parse), parse.score.to_bits(), parse.alternatives.clone())
+                })
+            });
+            assert_eq!(a, b, "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_decoder_whose_sizes_or_classes_changed_is_refused() {
+    let saved = Saved { directory: tempfile::tempdir().unwrap() };
+    for (key, value, expected) in [
+        ("max_length", json!(0), "max_length"),
+        ("classes", json!(["bulb"]), "bulb"),
+        ("tokens", json!([{ "name": "do" }]), "sizes of the decoder"),
+    ] {
+        decoder(false).save(saved.path()).unwrap();
+        saved.edit(|model| model["state"][key] = value);
+        let error = saved.error();
+        assert!(error.contains(expected), "{key}: {error}");
+    }
 }
 
 /// A model directory, gone at the end of the test.

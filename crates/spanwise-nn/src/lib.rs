@@ -2,9 +2,10 @@
 //!
 //! This is the only crate that holds tensors. Its interface is plain arrays: a [`Tokenizer`] turns an utterance into
 //! [`Pieces`], a [`Network`] turns those into logits for spans of words, and in training the caller returns the
-//! gradient of its loss with respect to the logits. Programs, charts and losses are defined elsewhere.
+//! gradient of its loss with respect to the logits. [`Seq2Seq`] writes sequences instead. Programs, charts and losses are defined elsewhere.
 
 mod device;
+mod encoder;
 pub mod files;
 mod gelu;
 pub mod hub;
@@ -13,10 +14,14 @@ mod params;
 #[cfg(test)]
 mod parity;
 pub mod pretrained;
+pub mod seq2seq;
 pub mod tokenizer;
 mod transformer;
+mod vectors;
 
 pub use network::{HeadConfig, Item, Logits, Network, Noise};
 pub use params::{AdamW, AdamWConfig, Gradients, Group, ParamId, Params, Rates, sum};
+pub use seq2seq::Seq2Seq;
 pub use spanwise_core::Random;
 pub use tokenizer::{Pieces, Tokenizer};
+pub use vectors::{VectorsError, WordVectors};

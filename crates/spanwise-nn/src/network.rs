@@ -4,6 +4,7 @@
 //! the loss with respect to them, so that the code of a loss needs no tensors.
 
 use crate::device::device;
+use crate::encoder::{Encoder, Sequence, numbers};
 use crate::params::{Gradients, Group, ParamId, Params, View};
 use crate::pretrained::{EncoderConfig, Weights, WeightsError};
 use crate::tokenizer::Pieces;
@@ -150,11 +151,9 @@ impl Head {
 pub struct Network {
     /// All parameters; tables may be added.
     pub params: Params,
-    transformer: Transformer,
+    encoder: Encoder,
     head: Head,
     head_config: HeadConfig,
-    /// How many layers are frozen; `None` when even the embeddings are trained.
-    frozen: Option<usize>,
     /// The mean of the word-piece embeddings, once it was needed.
     mean_embedding: OnceLock<Vec<f32>>,
 }
@@ -173,9 +172,7 @@ impl Network {
         seed: u64,
     ) -> Result<Self, WeightsError> {
         let mut network = Self::build(config, 0, &mut Source::Weights(weights), head, seed)?;
-        let n_frozen = n_frozen.min(network.transformer.config.layers);
-        network.frozen = Some(n_frozen);
-        network.transformer.freeze(&mut network.params, n_frozen);
+        network.encoder.freeze(&mut network.params, n_frozen);
         Ok(network)
     }
 
@@ -216,13 +213,14 @@ impl Network {
         let mut params = Params::default();
         let transformer = Transformer::new(config, ngram_buckets, &mut params, source)?;
         let head = Head::new(head_config, transformer.config.hidden, &mut params, source, seed)?;
-        Ok(Self { params, transformer, head, head_config, frozen: None, mean_embedding: OnceLock::new() })
+        let encoder = Encoder::new(transformer);
+        Ok(Self { params, encoder, head, head_config, mean_embedding: OnceLock::new() })
     }
 
     /// The encoder's configuration.
     #[must_use]
     pub fn encoder(&self) -> &EncoderConfig {
-        &self.transformer.config
+        self.encoder.config()
     }
 
     /// The scorer's configuration.
@@ -234,48 +232,19 @@ impl Network {
     /// Whether the lowest layers are frozen, so that caching [`Network::lower`] saves work.
     #[must_use]
     pub fn is_frozen_below(&self) -> bool {
-        self.frozen.is_some()
-    }
-
-    fn n_frozen(&self) -> usize {
-        self.frozen.unwrap_or(0)
+        self.encoder.is_frozen_below()
     }
 
     /// The output of the frozen layers for each sequence, piece after piece. It is constant during training.
     #[must_use]
     pub fn lower(&self, batch: &[&Pieces]) -> Vec<Vec<f32>> {
-        if batch.is_empty() {
-            return Vec::new();
-        }
-        let view = self.params.view(false);
-        let padded = Padded::new(batch.iter().map(|pieces| pieces.ids.len()).collect());
-        let x = self.transformer.embed(&view, batch, &padded);
-        let x = self.transformer.run(&view, x, &padded, 0..self.n_frozen(), &mut None);
-        self.unpad(x, batch, &padded)
+        self.encoder.lower(&self.params, batch)
     }
 
     /// The encoder's output for each sequence, piece after piece.
     #[must_use]
     pub fn encode(&self, batch: &[&Pieces]) -> Vec<Vec<f32>> {
-        if batch.is_empty() {
-            return Vec::new();
-        }
-        let view = self.params.view(false);
-        let padded = Padded::new(batch.iter().map(|pieces| pieces.ids.len()).collect());
-        let x = self.transformer.embed(&view, batch, &padded);
-        let x = self.transformer.run(&view, x, &padded, 0..self.transformer.config.layers, &mut None);
-        self.unpad(x, batch, &padded)
-    }
-
-    fn unpad(&self, x: Tensor<3>, batch: &[&Pieces], padded: &Padded) -> Vec<Vec<f32>> {
-        let values = numbers(x);
-        let row = padded.length * self.transformer.config.hidden;
-        let length = |pieces: &Pieces| pieces.ids.len() * self.transformer.config.hidden;
-        batch
-            .iter()
-            .enumerate()
-            .map(|(at, pieces)| values[at * row..at * row + length(pieces)].to_vec())
-            .collect()
+        self.encoder.encode(&self.params, batch)
     }
 
     /// The logits of a batch.
@@ -295,12 +264,14 @@ impl Network {
         }
         let view = self.params.view(false);
         let padded = Padded::new(items.iter().map(|item| item.pieces.ids.len()).collect());
-        let x = self.encoded(&view, items, &padded, &mut None);
+        let x = self.encoder.forward(&view, &sequences(items), &padded, &mut None);
         let values = numbers(x.clone());
         let words = items
             .iter()
             .enumerate()
-            .map(|(at, item)| self.words(item.pieces, &values[at * padded.length * self.encoder().hidden..]))
+            .map(|(at, item)| {
+                self.encoder.words(item.pieces, &values[at * padded.length * self.encoder().hidden..])
+            })
             .collect();
         let rows = self.score(&view, x, items, &padded, &mut None);
         (self.collect(Some(rows), items), words)
@@ -309,7 +280,7 @@ impl Network {
     /// The encoder's vector of every word of each sequence, as [`Network::logits_and_words`] gives them.
     #[must_use]
     pub fn word_vectors(&self, batch: &[&Pieces]) -> Vec<Vec<f32>> {
-        batch.iter().zip(self.encode(batch)).map(|(pieces, values)| self.words(pieces, &values)).collect()
+        self.encoder.word_vectors(&self.params, batch)
     }
 
     /// The vector of each text in the table of word-piece embeddings: the mean of its pieces' rows, less the mean of the
@@ -322,22 +293,12 @@ impl Network {
         if ids.is_empty() {
             return vec![vec![0.0; hidden]; texts.len()];
         }
-        let rows = numbers(self.transformer.embeddings(&self.params).select(0, indices(ids)));
+        let rows = numbers(self.encoder.transformer.embeddings(&self.params).select(0, indices(ids)));
         let mean = self
             .mean_embedding
-            .get_or_init(|| numbers(self.transformer.embeddings(&self.params).mean_dim(0)));
+            .get_or_init(|| numbers(self.encoder.transformer.embeddings(&self.params).mean_dim(0)));
         let mut rows = rows.chunks_exact(hidden);
         texts.iter().map(|ids| centered_mean(rows.by_ref().take(ids.len()), mean)).collect()
-    }
-
-    /// The vectors of words, from those of pieces.
-    fn words(&self, pieces: &Pieces, values: &[f32]) -> Vec<f32> {
-        let hidden = self.encoder().hidden;
-        let piece = |at: u32| &values[at as usize * hidden..][..hidden];
-        let mean = |&(first, last): &(u32, u32)| {
-            piece(first).iter().zip(piece(last)).map(|(a, b)| (a + b) / 2.0).collect::<Vec<_>>()
-        };
-        pieces.words.iter().flat_map(mean).collect()
     }
 
     /// Runs a batch forward, calls `respond` for the gradient of the loss with respect to the logits, and runs the batch
@@ -375,38 +336,8 @@ impl Network {
             return None;
         }
         let padded = Padded::new(items.iter().map(|item| item.pieces.ids.len()).collect());
-        let x = self.encoded(view, items, &padded, dropout);
+        let x = self.encoder.forward(view, &sequences(items), &padded, dropout);
         Some(self.score(view, x, items, &padded, dropout))
-    }
-
-    /// The encoder's output, one row per piece, padding included.
-    fn encoded(
-        &self,
-        view: &View,
-        items: &[Item<'_>],
-        padded: &Padded,
-        dropout: &mut Option<Dropout>,
-    ) -> Tensor<2> {
-        let layers = self.transformer.config.layers;
-        let hidden = self.transformer.config.hidden;
-        let cached = items.iter().all(|item| item.lower.is_some());
-        let x = if cached {
-            let mut values = Vec::with_capacity(padded.n * padded.length * hidden);
-            for (at, item) in items.iter().enumerate() {
-                values.extend_from_slice(item.lower.unwrap_or_default());
-                values.resize((at + 1) * padded.length * hidden, 0.0);
-            }
-            let shape = [padded.n, padded.length, hidden];
-            let x = Tensor::from_data(TensorData::new(values, shape), &device());
-            self.transformer.run(view, x, padded, self.n_frozen()..layers, dropout)
-        } else {
-            let batch: Vec<&Pieces> = items.iter().map(|item| item.pieces).collect();
-            let x = self.transformer.embed(view, &batch, padded);
-            let x = self.transformer.run(view, x, padded, 0..self.n_frozen(), &mut None);
-            self.transformer.run(view, x, padded, self.n_frozen()..layers, dropout)
-        };
-        // (n * length, hidden)
-        Dropout::apply(dropout, x).reshape([padded.n * padded.length, hidden])
     }
 
     /// One row of logits per span, from the encoder's output.
@@ -452,9 +383,8 @@ fn centered_mean<'a>(rows: impl Iterator<Item = &'a [f32]>, center: &[f32]) -> V
     sum
 }
 
-fn numbers<const D: usize>(tensor: Tensor<D>) -> Vec<f32> {
-    // The backend computes in f32 throughout.
-    tensor.into_data().try_into_vec::<f32>().unwrap_or_default()
+fn sequences<'a>(items: &[Item<'a>]) -> Vec<Sequence<'a>> {
+    items.iter().map(|item| (item.pieces, item.lower)).collect()
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ pub struct ParamId(usize);
 pub enum Group {
     /// Part of the encoder.
     Encoder,
-    /// Part of the span scorer.
+    /// Part of the span scorer or of a decoder.
     Head,
     /// A table that scores are read from directly.
     Table,
@@ -99,6 +99,11 @@ impl Params {
     ) -> ParamId {
         let values = (0..shape[0] * shape[1]).map(|_| deviation * random.normal()).collect();
         self.add(name, &shape, group, values)
+    }
+
+    /// Makes all parameters that are there part of one group.
+    pub(crate) fn assign_all(&mut self, group: Group) {
+        self.list.iter_mut().for_each(|param| param.group = group);
     }
 
     /// Takes a parameter out of training.

@@ -226,6 +226,19 @@ impl Transformer {
         params.matrix(self.words)
     }
 
+    /// Replaces rows of the table of word-piece embeddings.
+    pub(crate) fn set_embeddings<'a>(
+        &self,
+        params: &mut Params,
+        rows: impl IntoIterator<Item = (u32, &'a [f32])>,
+    ) {
+        let mut table = params.values(self.words);
+        for (id, row) in rows {
+            table[id as usize * self.config.hidden..][..self.config.hidden].copy_from_slice(row);
+        }
+        params.set(self.words, table);
+    }
+
     /// Embeddings `[n, length, hidden]`.
     pub(crate) fn embed(&self, view: &View, batch: &[&Pieces], padded: &Padded) -> Tensor<3> {
         let (n, length, hidden) = (padded.n, padded.length, self.config.hidden);

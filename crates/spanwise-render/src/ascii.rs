@@ -52,8 +52,11 @@ impl Ink {
     }
 }
 
-/// The drawn tree, if it fits the screen, then the outline, with program, answer and other programs around them. A
-/// reading without a tree is shown without these two.
+/// What is said in place of the tree of a program that has none.
+pub(crate) const NO_TREE: &str = "no tree: this model does not say which words a program rests on";
+
+/// The drawn tree, if it fits the screen, then the outline, with program, answer and other programs around them. Of a
+/// reading without a tree, it says that there is none.
 ///
 /// # Errors
 /// A tree that is no tree over the words of the reading.
@@ -66,6 +69,8 @@ pub fn ascii(reading: &Reading, screen: Screen) -> Result<String, RenderError> {
             out.push('\n');
         }
         out += &outline::outline(&diagram, screen);
+    } else if reading.program.is_some() {
+        out += &format!("{NO_TREE}\n");
     }
     if !reading.alternatives.is_empty() {
         out += "\nother programs\n";

@@ -2,6 +2,7 @@
 //!
 //! The page is one HTML document that needs no script, no network and no other file.
 
+use crate::ascii::NO_TREE;
 use crate::diagram::{Diagram, RenderError};
 use crate::escape::xml;
 use crate::svg::{STYLE, tree_element};
@@ -48,6 +49,8 @@ pub fn html(reading: &Reading) -> Result<String, RenderError> {
     if reading.tree.is_some() {
         let tree = tree_element(&reading.utterance, &Diagram::new(reading)?);
         let _ = write!(out, "<h2>Tree</h2>\n<div class=\"tree\">\n{tree}</div>\n");
+    } else if reading.program.is_some() {
+        let _ = writeln!(out, "<p class=\"soft\">{NO_TREE}</p>");
     }
     words(&mut out, &reading.tokens);
     alternatives(&mut out, &reading.alternatives);

@@ -199,7 +199,8 @@ pub fn preset_names() -> impl Iterator<Item = &'static str> {
 }
 
 impl Config {
-    /// A preset or a file, with `settings` of the form `key=value` (`training.epochs=5`) on top.
+    /// A preset or a file, with `settings` of the form `key=value` (`training.epochs=5`) on top. What neither sets has the
+    /// default of the family, where that has its own.
     ///
     /// # Errors
     /// An unknown name, a file or a setting that is wrong.
@@ -230,8 +231,16 @@ impl Config {
                 reason: error.message().to_owned(),
             })?;
         }
-        let mut config: Self =
-            toml_edit::de::from_document(document).map_err(|error| invalid(error.to_string()))?;
+        let read = |document: &toml_edit::DocumentMut| -> Result<Self, ConfigError> {
+            toml_edit::de::from_document(document.clone()).map_err(|error| invalid(error.to_string()))
+        };
+        let family = read(&document)?.model;
+        for (key, value) in family.family().training() {
+            if document.get("training").is_none_or(|training| training.get(key).is_none()) {
+                apply(&mut document, &format!("training.{key}={value}"))?;
+            }
+        }
+        let mut config = read(&document)?;
         // The path of a domain file can be relative to the configuration file.
         let beside = Path::new(name).parent().map(|folder| folder.join(&config.domain));
         let is_there = |path: &PathBuf| {
@@ -349,6 +358,19 @@ fn apply(document: &mut toml_edit::DocumentMut, setting: &str) -> Result<(), Con
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test may panic")]
     use super::*;
+
+    #[test]
+    fn a_family_has_its_own_defaults_of_training_unless_they_are_set() {
+        let read = |settings: &[&str]| {
+            let settings: Vec<String> = settings.iter().map(|&setting| setting.to_owned()).collect();
+            Config::read("geo-iid", &settings).unwrap().training
+        };
+        assert_eq!(read(&[]), Training::default());
+        let decoder = read(&["model.family=seq2seq"]);
+        assert!(decoder.epochs > Training::default().epochs && decoder.noise == 0.0);
+        let set = read(&["training.epochs=7", "model.family=seq2seq", "training.noise=0.5"]);
+        assert_eq!(set, Training { epochs: 7, noise: 0.5, ..decoder });
+    }
 
     #[test]
     fn a_written_configuration_is_plain_toml_and_is_read_back() {

@@ -7,6 +7,7 @@ use spanwise_domains::load::Spec;
 use spanwise_eval::annotate::Annotator;
 use spanwise_eval::evaluate::evaluate;
 use spanwise_eval::metrics::{Evaluator, Report};
+use spanwise_model::Parser;
 use spanwise_train::{Config, Event, TrainError, Trained, train};
 use std::fs;
 use std::ops::ControlFlow;
@@ -266,4 +267,21 @@ fn a_training_that_diverges_is_a_clear_error_and_the_checkpoint_before_it_stays(
         assert!(!directory.join("model.json").exists());
         assert_eq!(directory.join("checkpoint.safetensors").exists(), epoch > 1);
     }
+}
+
+#[test]
+fn a_decoder_learns_the_toy_and_copies_names_that_no_training_program_has() {
+    let out = tempfile::tempdir().unwrap();
+    let settings = ["model.family=seq2seq", "training.epochs=40", "training.noise=0"];
+    let trained = run(&config(&settings), out.path(), false, go_on).unwrap();
+    assert_eq!(exact_match(&trained, "train.jsonl"), 100.0);
+    let text = "turn off the guest room lamp";
+    let [before, after] = [trained.parser, Parser::load(out.path()).unwrap()].map(|parser| {
+        let outcome = parser.parse(text);
+        let parse = outcome.parse().unwrap();
+        assert!(parse.tree.is_none());
+        (parser.model().written(parse), parse.probability.to_bits())
+    });
+    assert_eq!(before.0, "do(off(lamp('guest room')))");
+    assert_eq!(before, after);
 }

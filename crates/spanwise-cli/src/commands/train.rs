@@ -7,7 +7,7 @@ use crate::signals;
 use anyhow::Result;
 use serde_json::{Value, json};
 use spanwise_domains::load::{LoadError, Spec};
-use spanwise_model::ModelError;
+use spanwise_model::{ModelError, Settings};
 use spanwise_nn::hub;
 use spanwise_train::config::{COMPACT, preset_names};
 use spanwise_train::{Config, ConfigError, TrainError, train};
@@ -25,6 +25,7 @@ use std::time::Instant;
 #[command(after_help = "Examples:\n  spanwise train scan-right --data data --out runs/scan\n  \
     spanwise train geo-template --data data --encoder encoders/all-MiniLM-L6-v2 --out runs/geo --seed 2\n  \
     spanwise train my.toml --out runs/mine --set training.epochs=20 --set model.lexicon=names\n  \
+    spanwise train my.toml --out runs/decoder --family seq2seq\n  \
     spanwise train my.toml --out runs/mine --resume")]
 pub(crate) struct Args {
     #[arg(help = config_help())]
@@ -38,6 +39,8 @@ pub(crate) struct Args {
     /// `compact`, a directory with weights, or a name on the hub
     #[arg(long, value_name = "ENCODER")]
     encoder: Option<String>,
+    #[arg(long, value_name = "NAME", help = family_help())]
+    family: Option<String>,
     /// The seed of all random choices [default: that of the configuration]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -55,6 +58,10 @@ pub(crate) struct Args {
     json: bool,
 }
 
+fn family_help() -> String {
+    format!("The family of the model, as --set model.family=NAME: {}", Settings::FAMILIES.join(", "))
+}
+
 fn config_help() -> String {
     let presets: Vec<&str> = preset_names().collect();
     format!(
@@ -65,7 +72,9 @@ fn config_help() -> String {
 
 pub(crate) fn run(args: &Args) -> Result<Status> {
     let started = Instant::now();
-    let mut config = Config::read(&args.config, &args.settings).map_err(wrong_config)?;
+    let family = args.family.iter().map(|name| format!("model.family={name}"));
+    let settings: Vec<String> = family.chain(args.settings.iter().cloned()).collect();
+    let mut config = Config::read(&args.config, &settings).map_err(wrong_config)?;
     if let Some(encoder) = &args.encoder {
         config.encoder.clone_from(encoder);
     }

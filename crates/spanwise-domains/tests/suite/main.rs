@@ -4,6 +4,7 @@
 
 mod clevr_executor;
 mod composition;
+mod constrained_decoding;
 mod data_sets;
 mod domain_format_doc;
 mod domain_mutations;

@@ -6,7 +6,7 @@ use spanwise_domains::data;
 use spanwise_domains::load::load;
 use std::path::{Path, PathBuf};
 
-fn shared(path: &str) -> Option<PathBuf> {
+pub(crate) fn shared(path: &str) -> Option<PathBuf> {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data"));
     let found = root.join(path);
     if !found.exists() {

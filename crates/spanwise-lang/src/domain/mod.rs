@@ -348,12 +348,18 @@ impl Domain {
         self.entity_of.get(&term).copied()
     }
 
+    /// The class of an entity; `None` for a predicate.
+    pub(crate) fn entity_class(&self, constant: ConstantId) -> Option<ClassId> {
+        match self.constants[constant].kind {
+            Kind::Entity(class) => Some(class),
+            Kind::Predicate => None,
+        }
+    }
+
     /// The entity class whose members are written like `term`, whether or not a table lists this member.
     #[must_use]
     pub fn class_of(&self, terms: &Terms, term: TermId) -> Option<ClassId> {
-        if let Some(constant) = self.entity(term)
-            && let Kind::Entity(class) = self.constants[constant].kind
-        {
+        if let Some(class) = self.entity(term).and_then(|constant| self.entity_class(constant)) {
             return Some(class);
         }
         let accepting = self.classes.iter_enumerated().filter(|(_, class)| class.accepts(terms, term));

@@ -2,5 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod constraint;
 mod domain_file;
 mod domain_rules;
+mod linear;

@@ -8,6 +8,7 @@
 
 pub mod chart;
 pub mod paper;
+pub mod seq2seq;
 
 use crate::family::FamilySettings;
 use serde::de::Error as _;
@@ -81,6 +82,8 @@ families! {
         Chart: "chart" => chart::ChartSettings,
         /// The paper's parser: beam search over span categories.
         Paper: "paper" => paper::PaperSettings,
+        /// The paper's baselines: an attentive decoder that writes programs token by token.
+        Seq2Seq: "seq2seq" => seq2seq::Seq2SeqSettings,
     }
 }
 

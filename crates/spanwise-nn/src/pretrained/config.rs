@@ -208,11 +208,13 @@ impl EncoderConfig {
         };
         let mpnet = self.architecture == Architecture::Mpnet;
         let is_bert = self.architecture == Architecture::Bert;
+        // Without layers, an encoder of ours is a table of word vectors.
+        let n_layers = usize::from(self.architecture != Architecture::Compact);
         let n_buckets = if mpnet { MPNET_BUCKETS } else { 0 };
         let counts = [
             ("vocab_size", self.vocab_size, 1, MAX_COUNT),
             ("hidden_size", self.hidden, 1, MAX_COUNT),
-            ("num_hidden_layers", self.layers, 1, MAX_COUNT),
+            ("num_hidden_layers", self.layers, n_layers, MAX_COUNT),
             ("num_attention_heads", self.heads, 1, MAX_HEADS),
             ("intermediate_size", self.intermediate, 1, MAX_COUNT),
             (

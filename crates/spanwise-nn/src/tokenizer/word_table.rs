@@ -56,6 +56,20 @@ impl WordTable {
         Self::new(words, Self::DEFAULT_BUCKETS)
     }
 
+    /// The same table with more words at its end; those that it has already are left out.
+    #[must_use]
+    pub fn with_words<'a>(self, more: impl IntoIterator<Item = &'a str>) -> Self {
+        let Self { mut words, mut ids, n_buckets } = self;
+        for word in more {
+            let next = Self::FIRST_WORD + words.len() as u32;
+            ids.entry(word.to_owned()).or_insert_with(|| {
+                words.push(word.to_owned());
+                next
+            });
+        }
+        Self { words, ids, n_buckets }
+    }
+
     /// The same words with another number of buckets, at least one.
     #[must_use]
     pub fn with_buckets(self, n_buckets: u32) -> Self {

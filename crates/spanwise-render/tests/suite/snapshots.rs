@@ -293,13 +293,14 @@ fn a_reading_without_a_tree_is_shown_as_text_and_refused_as_a_picture() {
         note         a & b
         probability  50.0 %
 
+        no tree: this model does not say which words a program rests on
 
         other programs
             25.0 %  answer(z)
     "#]]
     .assert_eq(&ascii(&reading, Screen { width: 80, color: false }).unwrap());
     let page = html(&reading).unwrap();
-    assert!(page.contains("[texas]") && !page.contains("<svg"), "{page}");
+    assert!(page.contains("[texas]") && page.contains("no tree") && !page.contains("<svg"), "{page}");
     for error in [svg(&reading).unwrap_err(), tikz(&reading).unwrap_err()] {
         assert_eq!(error.to_string(), "the reading has no tree to draw");
     }

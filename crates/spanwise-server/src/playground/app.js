@@ -171,7 +171,8 @@ function show(reply) {
   const way = state.model?.executor === "scan" ? drawPath(reply.denotation) : null;
   $("path").replaceChildren(...[way].filter(Boolean));
   $("program").replaceChildren(...colored(reply.lines.trimEnd()));
-  $("tree").replaceChildren(drawTree(reply, showNode));
+  $("tree").replaceChildren(reply.tree ? drawTree(reply, showNode) : el("p", { class: "soft" }, "This model has no tree: it does not say which words a program rests on."));
+  $("detail").hidden = !reply.tree;
   showNode(null);
   $("heat").replaceChildren(reply.chart?.length ? drawHeat(reply, showCell) : el("p", { class: "soft" }, "This model's search has no posterior probabilities of spans."));
   showCell(null);

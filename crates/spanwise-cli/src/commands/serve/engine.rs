@@ -127,7 +127,10 @@ impl Engine for ModelEngine {
         ModelInfo {
             domain: model.domain.name().to_owned(),
             about: model.domain.about().to_owned(),
-            encoder: format!("{architecture}, {} layers of {}", encoder.layers, encoder.hidden),
+            encoder: match encoder.layers {
+                0 => format!("word vectors of {}", encoder.hidden),
+                n => format!("{architecture}, {n} layers of {}", encoder.hidden),
+            },
             executor,
             threshold: model.confidence.threshold,
             version: model.format_version,
