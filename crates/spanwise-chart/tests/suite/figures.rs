@@ -69,9 +69,9 @@ fn figure_1_the_capital_of_states_that_new_york_borders() {
                 3..4 capital           capital              capital(_)                                                     WithinState -> Cities
                 4..11                  join                 loc_2(state(next_to_1(stateid('new york'))))                   WithinState
                   4..5 of              loc_2                loc_2(_)                                                       SomeStates -> WithinState
-                  5..11                join                 state(next_to_1(stateid('new york')))                          States
-                    5..7               join                 state(_)                                                       Bordering -> States
-                      5..6 states      state                state(_)                                                       Bordering -> States
+                  5..11                join                 state(next_to_1(stateid('new york')))                          RelatedStates
+                    5..7               join                 state(_)                                                       Bordering -> RelatedStates
+                      5..6 states      state                state(_)                                                       Bordering -> RelatedStates
                       6..7 that        -
                     7..11              join                 next_to_1(stateid('new york'))                                 Bordering
                       7..9 New York    stateid('new york')  stateid('new york')                                            StateName
