@@ -134,6 +134,13 @@ pub struct Parsed {
     pub spans: Vec<SpanPosterior>,
 }
 
+impl Parsed {
+    /// Nothing, and why.
+    pub(crate) fn nothing(request: Request, reason: Refused) -> Self {
+        Self { utterance: request.utterance, parse: Err(reason), word_vectors: Vec::new(), spans: Vec::new() }
+    }
+}
+
 /// A trained or trainable model of one family.
 ///
 /// Object safe: training, evaluation, the server and the command line hold a `Box<dyn Family>` inside

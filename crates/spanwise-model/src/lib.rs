@@ -3,6 +3,7 @@
 //! [`Parser`] is what most programs need. [`Model`] is a parser without an executor. A [`Family`] is how utterances become
 //! programs and how that is learned: the folders of [`families`].
 
+mod batch;
 pub mod confidence;
 pub mod consent;
 mod directory;

@@ -1,5 +1,6 @@
 //! The result of parsing one utterance: programs as terms, and the tree as ids.
 
+use spanwise_chart::budget::Exhausted;
 use spanwise_chart::spans::SpanPosterior;
 use spanwise_chart::tree::SpanTree;
 use spanwise_core::{Span, Utterance};
@@ -40,6 +41,11 @@ pub struct Rival {
     pub program: TermId,
     /// Its posterior among all programs.
     pub posterior: f64,
+}
+
+impl Rival {
+    /// A program with at least this posterior has no rival.
+    pub(crate) const SURE: f64 = 0.8;
 }
 
 /// A rival whose posterior is at least this share of the best program's is as likely to be meant. Two readings of a literal
@@ -115,6 +121,16 @@ impl Refused {
     /// It would have cost too much.
     pub(crate) fn too_costly(reason: impl Into<String>) -> Self {
         Self { cause: Cause::TooCostly, reason: reason.into() }
+    }
+
+    /// It was not finished when its budget was used up.
+    pub(crate) fn given_up(limit: Exhausted) -> Self {
+        Self::too_costly(format!("the work was given up: it reached {limit}"))
+    }
+
+    /// The weights are of no use.
+    pub(crate) fn diverged() -> Self {
+        Self::no_program("the model's scores are no finite numbers: its training diverged; train it again")
     }
 }
 

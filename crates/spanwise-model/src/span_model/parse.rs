@@ -1,14 +1,12 @@
 //! Parsing with a family that scores spans: prepare, score with the network, decode, all within a budget.
 
 use super::{Prepared, SpanFamily};
+use crate::batch::{Ready, in_batches};
 use crate::family::{Parsed, Request};
 use crate::outcome::{Parse, Refused};
 use spanwise_chart::budget::{Exhausted, Meter};
 use spanwise_chart::spans::SpanPosterior;
 use spanwise_nn::Item;
-
-/// Most word-pieces of a batch that goes through the network at once, with padding.
-const MAX_BATCH_PIECES: usize = 1 << 13;
 
 /// What decoding one utterance gives.
 pub(crate) struct Decoded {
@@ -28,23 +26,12 @@ impl Decoded {
 pub(crate) fn exhausted(prepared: &Prepared, limit: Exhausted) -> Refused {
     let (words, readings) = (prepared.utterance.len(), prepared.lattice.leaves().len());
     match limit {
-        Exhausted::Deadline | Exhausted::Cancelled => given_up(limit),
+        Exhausted::Deadline | Exhausted::Cancelled => Refused::given_up(limit),
         Exhausted::Work | Exhausted::Memory | Exhausted::Time => Refused::too_costly(format!(
             "the utterance is too long and too ambiguous: {words} words have {readings} readings, and combining \
              them exceeds {limit}; ask a shorter question"
         )),
     }
-}
-
-fn given_up(limit: Exhausted) -> Refused {
-    Refused::too_costly(format!("the work was given up: it reached {limit}"))
-}
-
-/// A request that is ready to be scored, with its place in the batch.
-struct Ready<I> {
-    at: usize,
-    request: Request,
-    input: I,
 }
 
 /// Parses utterances: prepare, score as many of them at once as memory allows, decode each.
@@ -53,29 +40,12 @@ pub(crate) fn parse_batch<F: SpanFamily>(
     requests: Vec<Request>,
     with_vectors: bool,
 ) -> Vec<Parsed> {
-    let mut parsed = Vec::with_capacity(requests.len());
-    let (mut batch, mut longest) = (Vec::new(), 0);
-    for (at, request) in requests.into_iter().enumerate() {
-        match prepare_checked(family, &request) {
-            Err(reason) => parsed.push((at, nothing(request, reason))),
-            Ok(input) => {
-                let n = F::parts(&input).0.ids.len();
-                if longest.max(n) * (batch.len() + 1) > MAX_BATCH_PIECES {
-                    parsed.extend(score_and_decode(family, std::mem::take(&mut batch), with_vectors));
-                    longest = 0;
-                }
-                longest = longest.max(n);
-                batch.push(Ready { at, request, input });
-            }
-        }
-    }
-    parsed.extend(score_and_decode(family, batch, with_vectors));
-    parsed.sort_by_key(|(at, _)| *at);
-    parsed.into_iter().map(|(_, parsed)| parsed).collect()
-}
-
-fn nothing(request: Request, reason: Refused) -> Parsed {
-    Parsed { utterance: request.utterance, parse: Err(reason), word_vectors: Vec::new(), spans: Vec::new() }
+    in_batches(
+        requests,
+        |request| prepare_checked(family, request),
+        |input| F::parts(input).0.ids.len(),
+        |batch| score_and_decode(family, batch, with_vectors),
+    )
 }
 
 /// Scores prepared utterances in one pass of the network and decodes each.
@@ -99,8 +69,7 @@ fn score_and_decode<F: SpanFamily>(
     for (item, (Ready { at, request, input }, word_vectors)) in batch.into_iter().zip(vectors).enumerate() {
         let logits = logits.of(item);
         if !family.model().is_usable(logits) {
-            let reason = "the model's scores are no finite numbers: its training diverged; train it again";
-            parsed.push((at, nothing(request, Refused::no_program(reason))));
+            parsed.push((at, Parsed::nothing(request, Refused::diverged())));
             continue;
         }
         let Request { utterance, details, budget } = request;
@@ -124,7 +93,7 @@ pub(super) fn prepare_checked<F: SpanFamily>(family: &F, request: &Request) -> R
         Refused::too_costly(format!("the utterance is too long: scoring {n} words exceeds {limit}"))
     };
     let meter = Meter::new(budget);
-    meter.look().map_err(given_up)?;
+    meter.look().map_err(Refused::given_up)?;
     meter.fits(family.bytes(utterance.len())).map_err(too_long)?;
     let too_large = |error| Refused::too_costly(format!("the utterance is too long: {error}"));
     let input = family.prepare(utterance.clone()).map_err(too_large)?;

@@ -20,9 +20,6 @@ use std::collections::HashMap;
 /// Derivations looked at for each alternative program: several derivations may give one program.
 const DERIVATIONS_PER_PROGRAM: usize = 50;
 
-/// A program with a higher posterior has no rival.
-const SURE: f64 = 0.8;
-
 /// Spans that are less probable than this are left out.
 const MIN_POSTERIOR: f64 = 1e-4;
 
@@ -75,7 +72,7 @@ fn found(
         if details.chart { span_posteriors(input.lattice(), &expected, MIN_POSTERIOR) } else { Vec::new() };
     let alternatives = alternatives(&input, log_z, &terms, listed, meter)?;
     let rival = match alternatives.first() {
-        _ if !details.rival || posterior >= SURE => None,
+        _ if !details.rival || posterior >= Rival::SURE => None,
         Some(first) => Some(Rival { program: first.program, posterior: first.posterior }),
         None => {
             let chart = BestChart::within(input, &parser.best_rules, meter)?;

@@ -5,6 +5,7 @@ use super::constrained::Allowed;
 use super::input::Input;
 use super::search::{Found, Limits, Scored, Scorer, search};
 use super::vocabulary::Vocabulary;
+use crate::batch::{Ready, in_batches};
 use crate::family::{Parsed, Request};
 use crate::outcome::{Alternative, Details, Parse, Refused, Rival};
 use spanwise_chart::budget::{Exhausted, Meter};
@@ -13,43 +14,14 @@ use spanwise_lang::constraint::Prefix;
 use spanwise_lang::linear::{self, Token};
 use spanwise_nn::seq2seq::{Decoding, Previous, Reads, State};
 
-/// Most word-pieces of a batch that is read at once, with padding.
-const MAX_BATCH_PIECES: usize = 1 << 13;
-/// A program with a higher posterior has no rival.
-const SURE: f64 = 0.8;
-
-/// A request that is ready to be read, with its place in the batch.
-struct Ready {
-    at: usize,
-    request: Request,
-    input: Input,
-}
-
 /// Parses utterances; see [`Family::parse_batch`](crate::Family::parse_batch).
 pub(super) fn parse_batch(parser: &Seq2SeqParser, requests: Vec<Request>, with_vectors: bool) -> Vec<Parsed> {
-    let mut parsed = Vec::with_capacity(requests.len());
-    let (mut batch, mut longest) = (Vec::new(), 0);
-    for (at, request) in requests.into_iter().enumerate() {
-        match prepare_checked(parser, &request) {
-            Err(reason) => {
-                let Request { utterance, .. } = request;
-                let (word_vectors, spans) = (Vec::new(), Vec::new());
-                parsed.push((at, Parsed { utterance, parse: Err(reason), word_vectors, spans }));
-            }
-            Ok(input) => {
-                let n = input.pieces.ids.len();
-                if longest.max(n) * (batch.len() + 1) > MAX_BATCH_PIECES {
-                    parsed.extend(read_and_search(parser, std::mem::take(&mut batch), with_vectors));
-                    longest = 0;
-                }
-                longest = longest.max(n);
-                batch.push(Ready { at, request, input });
-            }
-        }
-    }
-    parsed.extend(read_and_search(parser, batch, with_vectors));
-    parsed.sort_by_key(|(at, _)| *at);
-    parsed.into_iter().map(|(_, parsed)| parsed).collect()
+    in_batches(
+        requests,
+        |request| prepare_checked(parser, request),
+        |input| input.pieces.ids.len(),
+        |batch| read_and_search(parser, batch, with_vectors),
+    )
 }
 
 /// The work to write a program for so many words: every step of every sequence takes some matrix products.
@@ -70,7 +42,7 @@ fn prepare_checked(parser: &Seq2SeqParser, request: &Request) -> Result<Input, R
         return Err(Refused::no_program("the utterance has no words"));
     }
     let meter = Meter::new(budget);
-    meter.look().map_err(given_up)?;
+    meter.look().map_err(Refused::given_up)?;
     let input = parser.prepare(utterance.clone());
     let encoder = parser.network.encoder();
     let (n, limit) = (input.pieces.ids.len(), encoder.max_pieces());
@@ -88,11 +60,11 @@ fn prepare_checked(parser: &Seq2SeqParser, request: &Request) -> Result<Input, R
     Ok(input)
 }
 
-fn given_up(limit: Exhausted) -> Refused {
-    Refused::too_costly(format!("the work was given up: it reached {limit}"))
-}
-
-fn read_and_search(parser: &Seq2SeqParser, batch: Vec<Ready>, with_vectors: bool) -> Vec<(usize, Parsed)> {
+fn read_and_search(
+    parser: &Seq2SeqParser,
+    batch: Vec<Ready<Input>>,
+    with_vectors: bool,
+) -> Vec<(usize, Parsed)> {
     let reads: Vec<Reads<'_>> = batch
         .iter()
         .map(|Ready { input, .. }| Reads { pieces: &input.pieces, lower: None, copies: &input.copies })
@@ -162,7 +134,7 @@ impl<'a> Writer<'a> {
             })
             .collect();
         let posterior = log_probability.exp();
-        let second = others().next().filter(|_| details.rival && posterior < SURE);
+        let second = others().next().filter(|_| details.rival && posterior < Rival::SURE);
         let rival = second.map(|(program, posterior, _)| Rival { program, posterior });
         let utterance = self.input.utterance.clone();
         let parse = Parse::new(utterance, terms, best, posterior, log_probability as f32);
@@ -179,8 +151,7 @@ impl<'a> Writer<'a> {
             *sum = log_add(*sum, *choice);
         }
         if symbols.iter().any(|symbol| symbol.is_nan()) {
-            let reason = "the model's scores are no finite numbers: its training diverged; train it again";
-            return Err(Refused::no_program(reason));
+            return Err(Refused::diverged());
         }
         Ok(symbols)
     }
@@ -188,7 +159,7 @@ impl<'a> Writer<'a> {
     /// One step of several sequences, each with its state and what it ends with so far.
     fn step(&self, sequences: Vec<Continued<'_, 'a>>) -> Result<Vec<Scored<Unfinished<'a>>>, Refused> {
         let work = step_work(self.parser, self.input.utterance.len());
-        self.meter.spend(work * sequences.len() as u64).map_err(given_up)?;
+        self.meter.spend(work * sequences.len() as u64).map_err(Refused::given_up)?;
         let states: Vec<_> = sequences.iter().map(|(state, previous, _)| (*state, *previous)).collect();
         let steps = self.decoding.step(&states).into_iter().zip(sequences);
         steps
