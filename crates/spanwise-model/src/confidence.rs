@@ -14,7 +14,7 @@ mod evidence;
 mod novelty;
 mod words;
 
-pub use answerable::Answerability;
+pub use answerable::{Answerability, WordRole};
 pub use evidence::{ByKind, Effects, Evidence};
 pub use novelty::{Novelty, NoveltyScore, Scale, distance, nearest, normalize};
 

@@ -1,10 +1,10 @@
 //! A model: a family's parser for a domain, with calibrated probabilities.
 
-use crate::confidence::{Answerability, Confidence, ReadAs};
+use crate::confidence::{Answerability, Confidence, ReadAs, WordRole};
 use crate::directory::{FORMAT_VERSION, ModelError};
 use crate::family::{Family, Parsed, Request};
 use crate::outcome::{Details, Outcome, Parse, Refused};
-use crate::unread::{Basis, Known, WordEvidence, read_words, unread};
+use crate::unread::{Basis, Known, WordEvidence, is_in_phrase, read_words, unread};
 use spanwise_chart::budget::Budget;
 use spanwise_core::Utterance;
 use spanwise_domains::exec::ExecError;
@@ -141,8 +141,14 @@ impl Model {
             return Vec::new();
         }
         let words = read_words(&self.domain, tree, &read);
-        let is_value: Vec<bool> = words.iter().map(|(_, read_as)| *read_as == ReadAs::Value).collect();
-        Answerability::vector(&spans.embeddings(&read), word_vectors, width, &is_value)
+        let in_phrase = is_in_phrase(&self.domain, tree, &read);
+        let role = |((_, read_as), in_phrase): (&(&str, ReadAs<'_>), bool)| match read_as {
+            ReadAs::Value => WordRole::Value,
+            _ if in_phrase => WordRole::Phrase,
+            _ => WordRole::Other,
+        };
+        let roles: Vec<WordRole> = words.iter().zip(in_phrase).map(role).collect();
+        Answerability::vector(&spans.embeddings(&read), word_vectors, width, &roles)
     }
 
     /// The text of a parse's program, to compare it with that of another store of terms.

@@ -134,6 +134,26 @@ pub fn read_words<'a>(
     words.map(|(token, aligned)| (token.lower.as_str(), read_as(domain, aligned))).collect()
 }
 
+/// For each word, whether it is part of a phrase of the predicate that it is aligned to.
+#[must_use]
+pub fn is_in_phrase(domain: &Domain, tree: &SpanTree, read: &Utterance) -> Vec<bool> {
+    in_phrase(domain, &aligned(tree, read.len()), read)
+}
+
+fn in_phrase(domain: &Domain, aligned: &[Option<(ConstantId, Span)>], read: &Utterance) -> Vec<bool> {
+    let mut found = vec![false; read.len()];
+    for it in domain.lexicon().matches(read) {
+        let is_predicate = domain.constants()[it.constant].kind == Kind::Predicate;
+        let here = aligned[it.span.start as usize];
+        if is_predicate
+            && here.is_some_and(|(constant, span)| constant == it.constant && span.contains(it.span))
+        {
+            found[it.span.start as usize..it.span.end as usize].fill(true);
+        }
+    }
+    found
+}
+
 fn read_as(domain: &Domain, aligned: Option<(ConstantId, Span)>) -> ReadAs<'_> {
     match aligned.map(|(constant, _)| &domain.constants()[constant]) {
         None => ReadAs::Null,
@@ -260,18 +280,13 @@ impl Words<'_> {
     /// The words under predicates that the lexicon does not have there, each with its oddness. A number is always odd: a
     /// predicate that was learned on one number says nothing of another.
     fn guesses(&self) -> Vec<(Guessed, f64)> {
-        let matches = self.known.domain.lexicon().matches(self.read);
+        let in_phrase = in_phrase(self.known.domain, &self.aligned, self.read);
         let guess = |at: usize| {
-            let (constant, span) = self.aligned[at]?;
+            let (constant, _) = self.aligned[at]?;
             let is_predicate = self.known.domain.constants()[constant].kind == Kind::Predicate;
             let here = Span::new(at as u32, at as u32 + 1);
-            let in_lexicon = || {
-                matches
-                    .iter()
-                    .any(|it| it.constant == constant && it.span.contains(here) && span.contains(it.span))
-            };
             let oddness = match self.word(at) {
-                word if !is_predicate || !word.chars().any(char::is_alphanumeric) || in_lexicon() => 0.0,
+                word if !is_predicate || !word.chars().any(char::is_alphanumeric) || in_phrase[at] => 0.0,
                 word if has_digit(word) => 1.0,
                 _ => self.oddness(at),
             };

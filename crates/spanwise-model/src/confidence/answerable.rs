@@ -27,6 +27,17 @@ pub struct Answerability {
     pub calibration: Calibration,
 }
 
+/// What is known about a word before its vector is looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WordRole {
+    /// It stands for a name or a value, and says nothing about what is asked.
+    Value,
+    /// It is part of a phrase of the predicate that it is aligned to.
+    Phrase,
+    /// Anything else.
+    Other,
+}
+
 impl Answerability {
     /// The log-odds that an utterance with this vector can be answered. Zero for a vector of another length.
     #[must_use]
@@ -40,36 +51,56 @@ impl Answerability {
     }
 
     /// The vector of an utterance: the mean of its words' embeddings, which no training changes, and that of the encoder's
-    /// vectors of them. Words that stand for names and values say nothing about what is asked; without any others, all
-    /// words count.
+    /// vectors of them. Words of names and values do not count. Nor do embeddings of words that phrases account for: a
+    /// phrase that training utterances happen not to have would look like a word of unanswerable ones. Without any
+    /// others, all words count.
     #[must_use]
-    pub fn vector(embeddings: &[Vec<f32>], encoded: &[f32], width: usize, is_value: &[bool]) -> Vec<f32> {
-        let mut vector = vec![0.0; 2 * width];
-        let all = is_value.iter().all(|is_value| *is_value);
-        let (first, second) = vector.split_at_mut(width);
-        let words = embeddings.iter().zip(encoded.chunks_exact(width)).zip(is_value);
-        for ((embedding, encoded), _) in words.filter(|(_, is_value)| all || !**is_value) {
-            first.iter_mut().zip(embedding).for_each(|(sum, x)| *sum += x);
-            second.iter_mut().zip(encoded).for_each(|(sum, x)| *sum += x);
-        }
-        normalize(first);
-        normalize(second);
+    pub fn vector(embeddings: &[Vec<f32>], encoded: &[f32], width: usize, roles: &[WordRole]) -> Vec<f32> {
+        let is_other = |role: &WordRole| *role == WordRole::Other;
+        let is_no_value = |role: &WordRole| *role != WordRole::Value;
+        let embeddings = embeddings.iter().map(Vec::as_slice);
+        let mut vector = direction(embeddings.zip(roles.iter().map(is_other)), width);
+        vector.extend(direction(encoded.chunks_exact(width).zip(roles.iter().map(is_no_value)), width));
         vector
     }
 }
 
+/// The direction of the mean of the vectors that count; of all, if none does.
+fn direction<'a>(vectors: impl Iterator<Item = (&'a [f32], bool)> + Clone, width: usize) -> Vec<f32> {
+    let mut sum = vec![0.0; width];
+    let none_counts = !vectors.clone().any(|(_, counts)| counts);
+    for (vector, _) in vectors.filter(|(_, counts)| *counts || none_counts) {
+        sum.iter_mut().zip(vector).for_each(|(sum, x)| *sum += x);
+    }
+    normalize(&mut sum);
+    sum
+}
+
 #[cfg(test)]
 mod tests {
+    use super::WordRole::{Other, Phrase, Value};
     use super::*;
 
     #[test]
     fn the_vector_of_an_utterance_has_the_directions_of_its_words_but_not_of_names() {
         let embeddings = [vec![2.0, 0.0], vec![0.0, 9.0]];
         let encoded = [0.0, -3.0, 8.0, 8.0];
-        let vector = |is_value: [bool; 2]| Answerability::vector(&embeddings, &encoded, 2, &is_value);
-        assert_eq!(vector([false, true]), [1.0, 0.0, 0.0, -1.0]);
+        let vector = |roles: [WordRole; 2]| Answerability::vector(&embeddings, &encoded, 2, &roles);
+        assert_eq!(vector([Other, Value]), [1.0, 0.0, 0.0, -1.0]);
         // Only names: what else is there to go by?
-        assert_eq!(vector([true, true]), vector([false, false]));
+        assert_eq!(vector([Value, Value]), vector([Other, Other]));
         assert_eq!(Answerability::vector(&[], &[], 2, &[]), [0.0; 4]);
+    }
+
+    #[test]
+    fn embeddings_of_words_that_phrases_account_for_do_not_count() {
+        let embeddings = [vec![2.0, 0.0], vec![0.0, 9.0]];
+        let encoded = [0.0, -3.0, 3.0, 0.0];
+        let vector = |roles: [WordRole; 2]| Answerability::vector(&embeddings, &encoded, 2, &roles);
+        let both = vector([Other, Other]);
+        assert_eq!(vector([Phrase, Other])[..2], [0.0, 1.0]);
+        // In the encoder's vectors they are part of the others' context anyway.
+        assert_eq!(vector([Phrase, Other])[2..], both[2..]);
+        assert_eq!(vector([Phrase, Phrase]), both);
     }
 }
