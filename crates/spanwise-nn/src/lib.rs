@@ -2,8 +2,9 @@
 //!
 //! This is the only crate that holds tensors. Its interface is plain arrays: a [`Tokenizer`] turns an utterance into
 //! [`Pieces`], a [`Network`] turns those into logits for spans of words, and in training the caller returns the
-//! gradient of its loss with respect to the logits. [`Seq2Seq`] writes sequences instead. Programs, charts and losses are defined elsewhere.
+//! gradient of its loss with respect to the logits. [`Seq2Seq`] and [`Bart`] write sequences instead. Programs, charts and losses are defined elsewhere.
 
+pub mod bart;
 mod device;
 mod encoder;
 pub mod files;
@@ -19,6 +20,7 @@ pub mod tokenizer;
 mod transformer;
 mod vectors;
 
+pub use bart::Bart;
 pub use network::{HeadConfig, Item, Logits, Network, Noise};
 pub use params::{AdamW, AdamWConfig, Gradients, Group, ParamId, Params, Rates, sum};
 pub use seq2seq::Seq2Seq;

@@ -127,6 +127,19 @@ impl Params {
         param.values = tensor(values);
     }
 
+    /// Keeps only some rows of a matrix, in the order of `rows`.
+    ///
+    /// # Panics
+    /// When a row is not there.
+    pub(crate) fn keep_rows(&mut self, id: ParamId, rows: &[u32]) {
+        let values = self.values(id);
+        let param = &mut self.list[id.0];
+        let width = param.shape[1];
+        let kept = rows.iter().flat_map(|&row| &values[row as usize * width..][..width]);
+        param.values = tensor(kept.copied().collect());
+        param.shape[0] = rows.len();
+    }
+
     /// All parameters by name, with shape and a copy of the values.
     pub fn named(&self) -> impl Iterator<Item = (&str, &[usize], Vec<f32>)> {
         self.list

@@ -11,7 +11,7 @@ use burn::tensor::{Int, Tensor, TensorData, activation, module};
 use spanwise_core::Random;
 
 /// Added to attention scores of padding.
-const PADDED: f32 = -1e9;
+pub(crate) const PADDED: f32 = -1e9;
 /// Distances beyond this share a bucket of relative positions.
 const MAX_DISTANCE: f64 = 128.0;
 
@@ -25,19 +25,20 @@ pub(crate) struct Linear {
 impl Linear {
     /// One row for each piece of the batch: with more dimensions, the general linear map of the backend at times
     /// multiplies sequence by sequence, and backward makes a whole matrix of gradients for each of them.
-    fn forward(self, view: &View, x: Tensor<2>) -> Tensor<2> {
+    pub(crate) fn forward(self, view: &View, x: Tensor<2>) -> Tensor<2> {
         x.matmul(view.matrix(self.weight)) + view.vector(self.bias).unsqueeze()
     }
 }
 
+/// Layer normalisation.
 #[derive(Clone, Copy, Debug)]
-struct Norm {
+pub(crate) struct Norm {
     gain: ParamId,
     bias: ParamId,
 }
 
 impl Norm {
-    fn forward(self, view: &View, x: Tensor<2>, epsilon: f64) -> Tensor<2> {
+    pub(crate) fn forward(self, view: &View, x: Tensor<2>, epsilon: f64) -> Tensor<2> {
         let (gain, bias) = (view.vector(self.gain), view.vector(self.bias));
         if !x.is_tracked() {
             return module::layer_norm(x, gain, Some(bias), epsilon);
@@ -49,16 +50,43 @@ impl Norm {
     }
 }
 
-#[derive(Clone, Debug)]
-struct Layer {
+/// Attention of several heads, and the norm of its sum with its input.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Attention {
     query: Linear,
     key: Linear,
     value: Linear,
     output: Linear,
-    attention_norm: Norm,
+    norm: Norm,
+}
+
+/// What attention looks at: keys and values, `[n, heads, length, size]` each.
+#[derive(Clone, Debug)]
+pub(crate) struct Attended {
+    pub(crate) keys: Tensor<4>,
+    pub(crate) values: Tensor<4>,
+}
+
+/// Two linear maps with a non-linearity between them, and the norm of their sum with their input.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FeedForward {
     up: Linear,
     down: Linear,
     norm: Norm,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Layer {
+    attention: Attention,
+    feed_forward: FeedForward,
+}
+
+/// What the parts of a layer have in common.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LayerShape {
+    pub(crate) heads: usize,
+    pub(crate) activation: Activation,
+    pub(crate) epsilon: f64,
 }
 
 /// Dropout: zeroes a random share of values in training and scales the rest up.
@@ -105,7 +133,7 @@ impl Padded {
     }
 
     /// Minus a lot on padding, `[n, 1, 1, length]`; `None` when nothing is padded.
-    fn mask(&self) -> Option<Tensor<4>> {
+    pub(crate) fn mask(&self) -> Option<Tensor<4>> {
         if self.lengths.iter().all(|&length| length == self.length) {
             return None;
         }
@@ -119,11 +147,13 @@ impl Padded {
 #[derive(Clone, Debug)]
 pub(crate) struct Transformer {
     pub(crate) config: EncoderConfig,
-    words: ParamId,
+    pub(crate) words: ParamId,
+    /// Factor of the vectors of word-pieces.
+    pub(crate) scale: f64,
     positions: Option<ParamId>,
     segments: Option<ParamId>,
     ngrams: Option<ParamId>,
-    embedding_norm: Norm,
+    embedding_norm: Option<Norm>,
     relative: Option<ParamId>,
     layers: Vec<Layer>,
 }
@@ -147,14 +177,12 @@ impl Transformer {
         source: &mut Source<'_>,
     ) -> Result<Self, WeightsError> {
         let mut build = Builder { params, source };
-        let (hidden, wide) = (config.hidden, config.intermediate);
-        let words = build.matrix("embeddings.word_embeddings.weight", [config.vocab_size, hidden], false)?;
+        let hidden = config.hidden;
+        let names = Names::of(config.architecture);
+        let words = build.words(names.words, [config.vocab_size, hidden])?;
         let positions = match config.architecture {
-            Architecture::Compact => None,
-            _ => {
-                let shape = [config.max_positions, hidden];
-                Some(build.matrix("embeddings.position_embeddings.weight", shape, false)?)
-            }
+            Architecture::Compact | Architecture::Marian => None,
+            _ => Some(build.matrix(names.positions, [config.max_positions, hidden], false)?),
         };
         let segments = match config.type_vocab {
             0 => None,
@@ -164,46 +192,29 @@ impl Transformer {
             0 => None,
             n => Some(build.matrix("embeddings.ngram_embeddings.weight", [n, hidden], false)?),
         };
-        let embedding_norm = build.norm("embeddings.LayerNorm", hidden)?;
+        let embedding_norm = match config.architecture {
+            Architecture::Marian => None,
+            _ => Some(build.norm(names.embedding_norm, hidden)?),
+        };
         let relative = match config.relative_buckets {
             0 => None,
             n => Some(build.matrix("encoder.relative_attention_bias.weight", [n, config.heads], false)?),
         };
-        let names: [&str; 5] = match config.architecture {
-            Architecture::Mpnet => [
-                "attention.attn.q",
-                "attention.attn.k",
-                "attention.attn.v",
-                "attention.attn.o",
-                "attention.LayerNorm",
-            ],
-            _ => [
-                "attention.self.query",
-                "attention.self.key",
-                "attention.self.value",
-                "attention.output.dense",
-                "attention.output.LayerNorm",
-            ],
-        };
         // No memory is reserved for layers that only the configuration has.
         let mut layers = Vec::new();
         for at in 0..config.layers {
-            let name = |part: &str| format!("encoder.layer.{at}.{part}");
+            let name = |part: &str| format!("{}.{at}.{part}", names.layers);
             layers.push(Layer {
-                query: build.linear(&name(names[0]), hidden, hidden)?,
-                key: build.linear(&name(names[1]), hidden, hidden)?,
-                value: build.linear(&name(names[2]), hidden, hidden)?,
-                output: build.linear(&name(names[3]), hidden, hidden)?,
-                attention_norm: build.norm(&name(names[4]), hidden)?,
-                up: build.linear(&name("intermediate.dense"), hidden, wide)?,
-                down: build.linear(&name("output.dense"), wide, hidden)?,
-                norm: build.norm(&name("output.LayerNorm"), hidden)?,
+                attention: build.attention(names.attention.map(name), hidden)?,
+                feed_forward: build
+                    .feed_forward(names.feed_forward.map(name), [hidden, config.intermediate])?,
             });
         }
         if let Source::Weights(weights) = build.source {
-            weights.check_layers(config.layers)?;
+            weights.check_layers(names.layers, config.layers)?;
         }
-        Ok(Self { config, words, positions, segments, ngrams, embedding_norm, relative, layers })
+        let scale = 1.0;
+        Ok(Self { config, words, scale, positions, segments, ngrams, embedding_norm, relative, layers })
     }
 
     /// Takes the embeddings and the lowest layers out of training.
@@ -212,10 +223,17 @@ impl Transformer {
         for id in embeddings.into_iter().flatten() {
             params.freeze(id);
         }
-        self.embedding_norm.freeze(params);
+        if let Some(norm) = self.embedding_norm {
+            norm.freeze(params);
+        }
         if let Some(id) = self.relative {
             params.freeze(id);
         }
+        self.freeze_layers(params, n_layers);
+    }
+
+    /// Takes the lowest layers out of training.
+    pub(crate) fn freeze_layers(&self, params: &mut Params, n_layers: usize) {
         for layer in &self.layers[..n_layers.min(self.layers.len())] {
             layer.freeze(params);
         }
@@ -249,6 +267,13 @@ impl Transformer {
             ids.resize(ids.len() + length - pieces.ids.len(), 0);
         }
         let mut x = view.matrix(self.words).select(0, indices(ids)).reshape([n, length, hidden]);
+        #[allow(clippy::float_cmp, reason = "it is exactly one where there is no factor")]
+        if self.scale != 1.0 {
+            x = x * self.scale;
+        }
+        if self.config.architecture == Architecture::Marian {
+            x = x + waves(0..length, hidden).unsqueeze::<3>();
+        }
         if let Some(id) = self.positions {
             let from = self.config.position_offset as i64;
             let rows = view.matrix(id).select(0, indices((from..from + length as i64).collect()));
@@ -260,9 +285,10 @@ impl Transformer {
         if let Some(id) = self.ngrams {
             x = x + self.ngram_means(view.matrix(id), batch, padded);
         }
+        let Some(norm) = self.embedding_norm else { return x };
         // [n * length, hidden], as all that follows
         let x = x.reshape([n * length, hidden]);
-        self.embedding_norm.forward(view, x, self.config.layer_norm_eps).reshape([n, length, hidden])
+        norm.forward(view, x, self.config.layer_norm_eps).reshape([n, length, hidden])
     }
 
     /// The mean embedding of each piece's character n-grams.
@@ -320,7 +346,7 @@ impl Transformer {
         let shape = x.dims();
         let mut x = x.reshape([shape[0] * shape[1], shape[2]]);
         for layer in &self.layers[layers] {
-            x = layer.forward(view, x, padded, bias.as_ref(), &self.config, dropout);
+            x = layer.forward(view, x, padded.n, bias.as_ref(), self.config.layer_shape(), dropout);
         }
         x.reshape(shape)
     }
@@ -333,53 +359,122 @@ impl Norm {
     }
 }
 
-impl Layer {
-    fn freeze(&self, params: &mut Params) {
-        for linear in [self.query, self.key, self.value, self.output, self.up, self.down] {
-            params.freeze(linear.weight);
-            params.freeze(linear.bias);
+impl Attention {
+    fn freeze(self, params: &mut Params) {
+        for linear in [self.query, self.key, self.value, self.output] {
+            linear.freeze(params);
         }
-        self.attention_norm.freeze(params);
         self.norm.freeze(params);
     }
 
-    fn forward(
-        &self,
+    /// Keys and values of `n` sequences of equal length, one row for each piece.
+    pub(crate) fn attended(self, view: &View, x: Tensor<2>, n: usize, heads: usize) -> Attended {
+        let keys = split(self.key.forward(view, x.clone()), n, heads);
+        Attended { keys, values: split(self.value.forward(view, x), n, heads) }
+    }
+
+    /// Each row of `x` attends to what its sequence offers; `bias` is added to the scores.
+    pub(crate) fn forward(
+        self,
         view: &View,
         x: Tensor<2>,
-        padded: &Padded,
+        to: Attended,
         bias: Option<&Tensor<4>>,
-        config: &EncoderConfig,
+        shape: LayerShape,
         dropout: &mut Option<Dropout>,
     ) -> Tensor<2> {
-        let (n, length, hidden) = (padded.n, padded.length, config.hidden);
-        let size = hidden / config.heads;
-        // [n, heads, length, size]
-        let heads = |x: Tensor<2>| x.reshape([n, length, config.heads, size]).swap_dims(1, 2);
-        let query = heads(self.query.forward(view, x.clone()) * (1.0 / (size as f64).sqrt()));
-        let key = heads(self.key.forward(view, x.clone()));
-        let value = heads(self.value.forward(view, x.clone()));
-        // [n, heads, length, length]
-        let mut scores = query.matmul(key.swap_dims(2, 3));
+        let [rows, hidden] = x.dims();
+        let [n, heads, _, size] = to.keys.dims();
+        let query = self.query.forward(view, x.clone()) * (1.0 / (size as f64).sqrt());
+        // [n, heads, rows of each, length]
+        let mut scores = split(query, n, heads).matmul(to.keys.swap_dims(2, 3));
         if let Some(bias) = bias {
             scores = scores + bias.clone();
         }
         let weights = Dropout::apply(dropout, activation::softmax(scores, 3));
-        // [n * length, hidden]
-        let mixed = weights.matmul(value).swap_dims(1, 2).reshape([n * length, hidden]);
+        let mixed = weights.matmul(to.values).swap_dims(1, 2).reshape([rows, hidden]);
         let mixed = Dropout::apply(dropout, self.output.forward(view, mixed));
-        let x = self.attention_norm.forward(view, mixed + x, config.layer_norm_eps);
-        // [n * length, intermediate]
+        self.norm.forward(view, mixed + x, shape.epsilon)
+    }
+}
+
+/// Rows of `n` sequences as `[n, heads, length, size]`.
+fn split(x: Tensor<2>, n: usize, heads: usize) -> Tensor<4> {
+    let [rows, hidden] = x.dims();
+    x.reshape([n, rows / n, heads, hidden / heads]).swap_dims(1, 2)
+}
+
+impl FeedForward {
+    fn freeze(self, params: &mut Params) {
+        self.up.freeze(params);
+        self.down.freeze(params);
+        self.norm.freeze(params);
+    }
+
+    pub(crate) fn forward(
+        self,
+        view: &View,
+        x: Tensor<2>,
+        shape: LayerShape,
+        dropout: &mut Option<Dropout>,
+    ) -> Tensor<2> {
         let wide = self.up.forward(view, x.clone());
-        let wide = match config.activation {
+        let wide = match shape.activation {
             Activation::Gelu => gelu(wide),
             Activation::GeluTanh => activation::gelu_approximate(wide),
             Activation::Relu => activation::relu(wide),
+            Activation::Silu => activation::silu(wide),
         };
-        // [n * length, hidden]
         let narrow = Dropout::apply(dropout, self.down.forward(view, wide));
-        self.norm.forward(view, narrow + x, config.layer_norm_eps)
+        self.norm.forward(view, narrow + x, shape.epsilon)
     }
+}
+
+impl Linear {
+    fn freeze(self, params: &mut Params) {
+        params.freeze(self.weight);
+        params.freeze(self.bias);
+    }
+}
+
+impl Layer {
+    fn freeze(&self, params: &mut Params) {
+        self.attention.freeze(params);
+        self.feed_forward.freeze(params);
+    }
+
+    /// All sequences attend to themselves.
+    fn forward(
+        &self,
+        view: &View,
+        x: Tensor<2>,
+        n: usize,
+        bias: Option<&Tensor<4>>,
+        shape: LayerShape,
+        dropout: &mut Option<Dropout>,
+    ) -> Tensor<2> {
+        let own = self.attention.attended(view, x.clone(), n, shape.heads);
+        let x = self.attention.forward(view, x, own, bias, shape, dropout);
+        self.feed_forward.forward(view, x, shape, dropout)
+    }
+}
+
+impl EncoderConfig {
+    pub(crate) fn layer_shape(&self) -> LayerShape {
+        LayerShape { heads: self.heads, activation: self.activation, epsilon: self.layer_norm_eps }
+    }
+}
+
+/// Positions as waves of many lengths: sines in the first half of the columns, cosines in the second.
+pub(crate) fn waves(positions: std::ops::Range<usize>, hidden: usize) -> Tensor<2> {
+    let (n, half) = (positions.len(), hidden.div_ceil(2));
+    let mut values = Vec::with_capacity(n * hidden);
+    for position in positions {
+        let angle = |at: usize| position as f64 / 10_000f64.powf(2.0 * at as f64 / hidden as f64);
+        values.extend((0..half).map(|at| angle(at).sin() as f32));
+        values.extend((0..hidden - half).map(|at| angle(at).cos() as f32));
+    }
+    Tensor::from_data(TensorData::new(values, [n, hidden]), &device())
 }
 
 pub(crate) fn indices(values: Vec<i64>) -> Tensor<1, Int> {
@@ -400,14 +495,99 @@ fn bucket(distance: i64, n_buckets: usize) -> usize {
     side + (n_exact + (far * (half - n_exact) as f64) as usize).min(half - 1)
 }
 
-struct Builder<'a, 'b> {
-    params: &'a mut Params,
-    source: &'a mut Source<'b>,
+/// What files of weights call the parts of an encoder.
+struct Names {
+    words: &'static str,
+    positions: &'static str,
+    embedding_norm: &'static str,
+    layers: &'static str,
+    /// Query, key, value, output and norm.
+    attention: [&'static str; 5],
+    /// Both linear maps and the norm.
+    feed_forward: [&'static str; 3],
 }
 
+impl Names {
+    fn of(architecture: Architecture) -> Self {
+        let bert = Self {
+            words: "embeddings.word_embeddings.weight",
+            positions: "embeddings.position_embeddings.weight",
+            embedding_norm: "embeddings.LayerNorm",
+            layers: "encoder.layer",
+            attention: [
+                "attention.self.query",
+                "attention.self.key",
+                "attention.self.value",
+                "attention.output.dense",
+                "attention.output.LayerNorm",
+            ],
+            feed_forward: ["intermediate.dense", "output.dense", "output.LayerNorm"],
+        };
+        match architecture {
+            Architecture::Bert | Architecture::Compact => bert,
+            Architecture::Mpnet => Self {
+                attention: [
+                    "attention.attn.q",
+                    "attention.attn.k",
+                    "attention.attn.v",
+                    "attention.attn.o",
+                    "attention.LayerNorm",
+                ],
+                ..bert
+            },
+            Architecture::Bart | Architecture::Marian => Self {
+                words: "shared.weight",
+                positions: "encoder.embed_positions.weight",
+                embedding_norm: "encoder.layernorm_embedding",
+                layers: "encoder.layers",
+                attention: SELF_ATTENTION,
+                feed_forward: FEED_FORWARD,
+            },
+        }
+    }
+}
+
+/// What files of weights of BART and Marian call the parts of a layer.
+pub(crate) const SELF_ATTENTION: [&str; 5] = [
+    "self_attn.q_proj",
+    "self_attn.k_proj",
+    "self_attn.v_proj",
+    "self_attn.out_proj",
+    "self_attn_layer_norm",
+];
+pub(crate) const FEED_FORWARD: [&str; 3] = ["fc1", "fc2", "final_layer_norm"];
+
+/// Adds parameters, with initial values from a source.
+pub(crate) struct Builder<'a, 'b> {
+    pub(crate) params: &'a mut Params,
+    pub(crate) source: &'a mut Source<'b>,
+}
+
+/// What files of weights call a table that the encoder, the decoder and the output share. A file may hold it once, under
+/// any of these names.
+const TIED: [&str; 4] =
+    ["shared.weight", "encoder.embed_tokens.weight", "decoder.embed_tokens.weight", "lm_head.weight"];
+
 impl Builder<'_, '_> {
+    /// The table of word-pieces.
+    fn words(&mut self, name: &str, shape: [usize; 2]) -> Result<ParamId, WeightsError> {
+        match self.source {
+            Source::Weights(weights) if name == TIED[0] => {
+                let stored = TIED.iter().find(|name| weights.contains(name)).unwrap_or(&TIED[0]);
+                let values = weights.take(stored, &shape)?;
+                Ok(self.params.add(name, &shape, Group::Encoder, values))
+            }
+            _ => self.matrix(name, shape, false),
+        }
+    }
+
     /// A matrix; `flipped` when a file of weights holds its transpose.
-    fn matrix(&mut self, name: &str, shape: [usize; 2], flipped: bool) -> Result<ParamId, WeightsError> {
+    pub(crate) fn matrix(
+        &mut self,
+        name: &str,
+        shape: [usize; 2],
+        flipped: bool,
+    ) -> Result<ParamId, WeightsError> {
         let [rows, columns] = shape;
         let values = match self.source {
             Source::Weights(weights) if flipped => {
@@ -423,7 +603,12 @@ impl Builder<'_, '_> {
         Ok(self.params.add(name, &shape, Group::Encoder, values))
     }
 
-    fn vector(&mut self, name: &str, length: usize, initial: f32) -> Result<ParamId, WeightsError> {
+    pub(crate) fn vector(
+        &mut self,
+        name: &str,
+        length: usize,
+        initial: f32,
+    ) -> Result<ParamId, WeightsError> {
         let values = match self.source {
             Source::Weights(weights) | Source::Saved(weights) => weights.take(name, &[length])?,
             Source::Random(_) => vec![initial; length],
@@ -438,7 +623,32 @@ impl Builder<'_, '_> {
         })
     }
 
-    fn norm(&mut self, name: &str, size: usize) -> Result<Norm, WeightsError> {
+    pub(crate) fn attention(&mut self, names: [String; 5], size: usize) -> Result<Attention, WeightsError> {
+        let [query, key, value, output, norm] = names;
+        Ok(Attention {
+            query: self.linear(&query, size, size)?,
+            key: self.linear(&key, size, size)?,
+            value: self.linear(&value, size, size)?,
+            output: self.linear(&output, size, size)?,
+            norm: self.norm(&norm, size)?,
+        })
+    }
+
+    /// `sizes`: the width outside and inside.
+    pub(crate) fn feed_forward(
+        &mut self,
+        names: [String; 3],
+        sizes: [usize; 2],
+    ) -> Result<FeedForward, WeightsError> {
+        let ([up, down, norm], [narrow, wide]) = (names, sizes);
+        Ok(FeedForward {
+            up: self.linear(&up, narrow, wide)?,
+            down: self.linear(&down, wide, narrow)?,
+            norm: self.norm(&norm, narrow)?,
+        })
+    }
+
+    pub(crate) fn norm(&mut self, name: &str, size: usize) -> Result<Norm, WeightsError> {
         Ok(Norm {
             gain: self.vector(&format!("{name}.weight"), size, 1.0)?,
             bias: self.vector(&format!("{name}.bias"), size, 0.0)?,

@@ -10,11 +10,11 @@ use thiserror::Error;
 /// The values of `model_type` that are supported.
 const MODEL_TYPES: &str = "`bert` or `mpnet`";
 /// No count in a configuration may be larger.
-const MAX_COUNT: usize = 10_000_000;
+pub(crate) const MAX_COUNT: usize = 10_000_000;
 /// The most attention heads: each has a matrix over all pairs of pieces.
-const MAX_HEADS: usize = 256;
+pub(crate) const MAX_HEADS: usize = 256;
 /// The most positions: attention takes time and memory with the square of the number of pieces.
-const MAX_POSITIONS: usize = 1 << 14;
+pub(crate) const MAX_POSITIONS: usize = 1 << 14;
 /// A configuration is a few hundred bytes; whatever is larger is some other file.
 const MAX_FILE: u64 = 4 << 20;
 /// MPNet counts positions from here: one past its padding index, which is always 1.
@@ -30,6 +30,10 @@ pub enum Architecture {
     Bert,
     /// MPNet: absolute positions and relative attention biases, no token types.
     Mpnet,
+    /// The encoder of BART: absolute positions, a table of word-pieces that the decoder shares.
+    Bart,
+    /// The encoder of Marian: positions that are not learned, no norm of embeddings, a shared table.
+    Marian,
     /// The small encoder of this crate, trained from scratch.
     Compact,
 }
@@ -44,6 +48,8 @@ pub enum Activation {
     GeluTanh,
     /// `max(0, x)`.
     Relu,
+    /// `x` times its logistic function, also called swish.
+    Silu,
 }
 
 /// The shape of an encoder.
@@ -70,7 +76,7 @@ pub struct EncoderConfig {
     pub layer_norm_eps: f64,
     /// Share of hidden values dropped in training.
     pub dropout: f64,
-    /// Row of the first piece in the table of positions: 0 for BERT, 2 for MPNet.
+    /// Row of the first piece in the table of positions: 0 for BERT and Marian, 2 for MPNet and BART.
     pub position_offset: usize,
     /// Buckets of relative distances that have an attention bias; 0 where there are none.
     pub relative_buckets: usize,
@@ -137,9 +143,7 @@ impl EncoderConfig {
     /// # Errors
     /// When the file cannot be read, is no configuration, or describes an encoder that cannot be run.
     pub fn read(path: &Path) -> Result<Self, ConfigError> {
-        let file = path.display().to_string();
-        let bytes = read_regular(path, MAX_FILE)
-            .map_err(|reason| ConfigError::Read { file: file.clone(), reason })?;
+        let (file, bytes) = read_file(path)?;
         Self::from_json(&bytes, &file)
     }
 
@@ -148,22 +152,10 @@ impl EncoderConfig {
     /// # Errors
     /// When it is no configuration, or describes an encoder that cannot be run.
     pub fn from_json(json: &[u8], file: &str) -> Result<Self, ConfigError> {
-        let value: Value = serde_json::from_slice(json)
-            .map_err(|error| ConfigError::Json { file: file.to_owned(), reason: error.to_string() })?;
-        let Value::Object(object) = value else {
-            let reason = format!("it holds {}", brief(&value));
-            return Err(ConfigError::Json { file: file.to_owned(), reason });
-        };
+        let object = json_object(json, file)?;
         let keys = Keys { file, object: &object };
-        let architecture = match object.get("model_type") {
-            Some(Value::String(name)) if name == "bert" => Architecture::Bert,
-            Some(Value::String(name)) if name == "mpnet" => Architecture::Mpnet,
-            found => {
-                let found = found.map_or_else(|| "not there".to_owned(), brief);
-                let expected = MODEL_TYPES.to_owned();
-                return Err(ConfigError::UnknownArchitecture { file: file.to_owned(), found, expected });
-            }
-        };
+        let types = [("bert", Architecture::Bert), ("mpnet", Architecture::Mpnet)];
+        let architecture = keys.architecture(&types, MODEL_TYPES)?;
         keys.only(
             "position_embedding_type",
             &Value::from("absolute"),
@@ -189,7 +181,7 @@ impl EncoderConfig {
             } else {
                 0
             },
-            activation: keys.activation()?,
+            activation: keys.activation("hidden_act", "`gelu`, `gelu_new`, `gelu_pytorch_tanh` or `relu`")?,
         };
         config.check(file)?;
         Ok(config)
@@ -257,25 +249,47 @@ impl EncoderConfig {
     }
 }
 
+/// The content of a `config.json`, and what errors call the file.
+pub(crate) fn read_file(path: &Path) -> Result<(String, Vec<u8>), ConfigError> {
+    let file = path.display().to_string();
+    match read_regular(path, MAX_FILE) {
+        Ok(bytes) => Ok((file, bytes)),
+        Err(reason) => Err(ConfigError::Read { file, reason }),
+    }
+}
+
+/// The text of a `config.json` as an object.
+pub(crate) fn json_object(json: &[u8], file: &str) -> Result<Map<String, Value>, ConfigError> {
+    let value: Value = serde_json::from_slice(json)
+        .map_err(|error| ConfigError::Json { file: file.to_owned(), reason: error.to_string() })?;
+    match value {
+        Value::Object(object) => Ok(object),
+        value => {
+            let reason = format!("it holds {}", brief(&value));
+            Err(ConfigError::Json { file: file.to_owned(), reason })
+        }
+    }
+}
+
 /// The keys of a configuration, read with errors that name them.
-struct Keys<'a> {
-    file: &'a str,
-    object: &'a Map<String, Value>,
+pub(crate) struct Keys<'a> {
+    pub(crate) file: &'a str,
+    pub(crate) object: &'a Map<String, Value>,
 }
 
 impl Keys<'_> {
     /// The value of a key, where `null` counts as absent.
-    fn get(&self, key: &str) -> Option<&Value> {
+    pub(crate) fn get(&self, key: &str) -> Option<&Value> {
         self.object.get(key).filter(|value| !value.is_null())
     }
 
-    fn wrong(&self, key: &str, found: &Value, expected: impl Into<String>) -> ConfigError {
+    pub(crate) fn wrong(&self, key: &str, found: &Value, expected: impl Into<String>) -> ConfigError {
         let (file, key) = (self.file.to_owned(), key.to_owned());
         ConfigError::Value { file, key, found: brief(found), expected: expected.into() }
     }
 
     /// A whole number; its range is checked later, with those of all others.
-    fn count(&self, key: &str, default: Option<usize>) -> Result<usize, ConfigError> {
+    pub(crate) fn count(&self, key: &str, default: Option<usize>) -> Result<usize, ConfigError> {
         let expected = || format!("a whole number from 1 to {MAX_COUNT}");
         match (self.get(key), default) {
             (Some(value), _) => value
@@ -290,32 +304,44 @@ impl Keys<'_> {
         }
     }
 
-    fn number(&self, key: &str, default: f64) -> Result<f64, ConfigError> {
+    pub(crate) fn number(&self, key: &str, default: f64) -> Result<f64, ConfigError> {
         match self.get(key) {
             None => Ok(default),
             Some(value) => value.as_f64().ok_or_else(|| self.wrong(key, value, "a number")),
         }
     }
 
-    fn activation(&self) -> Result<Activation, ConfigError> {
-        let key = "hidden_act";
+    /// The architecture that `model_type` names; `expected` lists the names.
+    pub(crate) fn architecture(
+        &self,
+        types: &[(&str, Architecture)],
+        expected: &str,
+    ) -> Result<Architecture, ConfigError> {
+        let found = self.object.get("model_type");
+        let known = types.iter().find(|(name, _)| found.and_then(Value::as_str) == Some(name));
+        known.map(|(_, architecture)| *architecture).ok_or_else(|| ConfigError::UnknownArchitecture {
+            file: self.file.to_owned(),
+            found: found.map_or_else(|| "not there".to_owned(), brief),
+            expected: expected.to_owned(),
+        })
+    }
+
+    /// The non-linearity; `expected` lists the names.
+    pub(crate) fn activation(&self, key: &str, expected: &str) -> Result<Activation, ConfigError> {
         match self.get(key) {
             None => Ok(Activation::Gelu),
             Some(value) => match value.as_str() {
                 Some("gelu") => Ok(Activation::Gelu),
                 Some("gelu_new" | "gelu_pytorch_tanh") => Ok(Activation::GeluTanh),
                 Some("relu") => Ok(Activation::Relu),
-                _ => {
-                    let expected =
-                        "`gelu`, `gelu_new`, `gelu_pytorch_tanh` or `relu`; choose another encoder";
-                    Err(self.wrong(key, value, expected))
-                }
+                Some("swish" | "silu") if expected.contains("swish") => Ok(Activation::Silu),
+                _ => Err(self.wrong(key, value, format!("{expected}; choose another encoder"))),
             },
         }
     }
 
     /// Refuses any value but one for a key that need not be there.
-    fn only(&self, key: &str, allowed: &Value, why: &str) -> Result<(), ConfigError> {
+    pub(crate) fn only(&self, key: &str, allowed: &Value, why: &str) -> Result<(), ConfigError> {
         match self.get(key) {
             Some(found) if found != allowed => {
                 Err(self.wrong(key, found, format!("{} ({why})", brief(allowed))))

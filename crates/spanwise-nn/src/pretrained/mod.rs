@@ -127,7 +127,7 @@ mod tests {
                 let shape = [config.relative_buckets, config.heads];
                 weights.take("encoder.relative_attention_bias.weight", &shape).unwrap();
             }
-            Architecture::Compact => panic!("not pretrained"),
+            _ => panic!("another kind"),
         }
         let pieces = encoder.tokenizer.encode(&Utterance::new("What states border Texas?"));
         assert!(pieces.ids.iter().all(|id| (*id as usize) < vocab));

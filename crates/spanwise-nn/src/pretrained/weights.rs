@@ -290,8 +290,10 @@ impl Weights {
     }
 
     /// Checks that no layer was left out: an encoder without its upper layers runs, but it is another one.
-    pub(crate) fn check_layers(&self, layers: usize) -> Result<(), WeightsError> {
-        match self.remaining().find(|name| name.contains("encoder.layer.")) {
+    /// `prefix` is what their names begin with.
+    pub(crate) fn check_layers(&self, prefix: &str, layers: usize) -> Result<(), WeightsError> {
+        let prefix = format!("{prefix}.");
+        match self.remaining().find(|name| name.contains(&prefix)) {
             None => Ok(()),
             Some(name) => {
                 Err(WeightsError::Surplus { file: self.path.clone(), name: name.to_owned(), layers })
