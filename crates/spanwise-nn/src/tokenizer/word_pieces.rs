@@ -102,18 +102,23 @@ impl WordPieces {
 }
 
 /// The special pieces at both ends of an utterance.
-struct Ends {
-    begin: Vec<u32>,
-    end: Vec<u32>,
+pub(super) struct Ends {
+    pub(super) begin: Vec<u32>,
+    pub(super) end: Vec<u32>,
 }
 
 impl Ends {
-    /// Reads them from the description of a post-processor.
+    /// Reads them from the description of a post-processor, which must have both.
     fn read(processor: Option<&Value>, file: &str) -> Result<Self, TokenizerError> {
-        let damaged = || TokenizerError::Format {
-            file: file.to_owned(),
-            reason: "its `post_processor` does not list the special tokens it adds".to_owned(),
-        };
+        let ends = Self::of(processor, file)?;
+        if ends.begin.is_empty() || ends.end.is_empty() {
+            return Err(damaged(file));
+        }
+        Ok(ends)
+    }
+
+    /// Reads them from the description of a post-processor.
+    pub(super) fn of(processor: Option<&Value>, file: &str) -> Result<Self, TokenizerError> {
         let expected = "TemplateProcessing, BertProcessing or RobertaProcessing";
         let processor = processor.unwrap_or(&Value::Null);
         let ends = match processor.get("type").and_then(Value::as_str) {
@@ -124,7 +129,7 @@ impl Ends {
                 return Err(unsupported(file, "its post_processor", found, expected));
             }
         };
-        ends.filter(|ends| !ends.begin.is_empty() && !ends.end.is_empty()).ok_or_else(damaged)
+        ends.ok_or_else(|| damaged(file))
     }
 
     /// From `{"sep": ["[SEP]", 102], "cls": ["[CLS]", 101]}`.
@@ -154,13 +159,20 @@ impl Ends {
     }
 }
 
+fn damaged(file: &str) -> TokenizerError {
+    TokenizerError::Format {
+        file: file.to_owned(),
+        reason: "its `post_processor` does not list the special tokens it adds".to_owned(),
+    }
+}
+
 pub(super) fn id_of(value: &Value) -> Option<u32> {
     value.as_u64().and_then(|id| u32::try_from(id).ok())
 }
 
 /// An index into pieces. Utterances are far too short to exceed it.
 #[allow(clippy::cast_possible_truncation, reason = "an utterance of 2^32 pieces does not fit into memory")]
-const fn index(at: usize) -> u32 {
+pub(super) const fn index(at: usize) -> u32 {
     at as u32
 }
 
