@@ -4,6 +4,7 @@
 //! programs and how that is learned: the folders of [`families`].
 
 mod batch;
+mod beam;
 pub mod confidence;
 pub mod consent;
 mod directory;

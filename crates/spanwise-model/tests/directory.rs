@@ -12,6 +12,7 @@ use spanwise_lang::Domain;
 use spanwise_model::confidence::{
     Answerability, ByKind, Calibration, Confidence, Effects, Novelty, ReadAs, Scale, WordCounts,
 };
+use spanwise_model::families::bart::BartSettings;
 use spanwise_model::families::chart::ChartSettings;
 use spanwise_model::families::seq2seq::Seq2SeqSettings;
 use spanwise_model::{
@@ -77,6 +78,58 @@ fn a_decoder_parses_the_same_before_and_after_it_was_saved() {
             });
             assert_eq!(a, b, "{text}");
         }
+    }
+}
+
+/// A pretrained encoder-decoder for lamps, before training.
+fn writer(name: &str) -> Model {
+    let domain = Arc::new(spanwise_domains::load::load(TOY).unwrap());
+    let mut terms = domain.new_terms();
+    let program = terms.parse("do(blink(lamp('desk'), twice))").unwrap();
+    let pairs: Vec<_> = TEXTS.iter().map(|text| (Utterance::new(*text), program)).collect();
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spanwise-nn/tests/data").join(name);
+    let encoder = EncoderSource::Pretrained { directory: &directory, frozen_layers: 0 };
+    let blueprint = Blueprint { domain: Arc::clone(&domain), terms: &terms, pairs: &pairs, encoder, seed: 1 };
+    Model::new(domain, BartSettings::default().build(blueprint).unwrap(), None)
+}
+
+#[test]
+fn an_encoder_decoder_is_the_same_before_and_after_it_was_saved() {
+    for name in ["tiny-bart", "tiny-marian"] {
+        let directory = tempfile::tempdir().unwrap();
+        let before = writer(name);
+        before.save(directory.path()).unwrap();
+        let after = Parser::load(directory.path()).unwrap();
+        let [before, after] = [&before, after.model()].map(|model| {
+            let family = &model.family;
+            let pieces = TEXTS.map(|text| family.tokenizer().encode(&Utterance::new(text)));
+            let vectors = family.word_vectors(&pieces.each_ref());
+            let outcomes = TEXTS.map(|text| model.parse(Utterance::new(text), Details::default()));
+            let shown = outcomes.map(|outcome| match outcome {
+                Outcome::Found(parse) => parse.score.to_string(),
+                Outcome::Nothing { reason, .. } => reason,
+            });
+            (pieces, vectors, shown, family.state())
+        });
+        assert_eq!(before, after, "{name}");
+    }
+}
+
+#[test]
+fn an_encoder_decoder_whose_sizes_changed_is_refused() {
+    let saved = Saved { directory: tempfile::tempdir().unwrap() };
+    for (path, value, expected) in [
+        ("/state/max_length", json!(0), "max_length"),
+        ("/state/max_length", json!(1_000_000), "max_length"),
+        ("/state/network/end", json!(1_000_000), "eos_token_id"),
+        ("/state/network/decoder_layers", json!(3), "decoder.layers.2."),
+        ("/state/network/encoder/vocab_size", json!(5), "vocab_size"),
+        ("/state/network/encoder/architecture", json!("bert"), "`bart` or `marian`"),
+    ] {
+        writer("tiny-marian").save(saved.path()).unwrap();
+        saved.edit(|model| *model.pointer_mut(path).unwrap() = value);
+        let error = saved.error();
+        assert!(error.contains(expected), "{path}: {error}");
     }
 }
 

@@ -368,6 +368,8 @@ mod tests {
         assert_eq!(read(&[]), Training::default());
         let decoder = read(&["model.family=seq2seq"]);
         assert!(decoder.epochs > Training::default().epochs && decoder.noise == 0.0);
+        let pretrained = read(&["model.family=bart"]);
+        assert!(pretrained.frozen_layers == 0 && pretrained.noise == 0.0);
         let set = read(&["training.epochs=7", "model.family=seq2seq", "training.noise=0.5"]);
         assert_eq!(set, Training { epochs: 7, noise: 0.5, ..decoder });
     }
@@ -378,7 +380,10 @@ mod tests {
             let model = Settings::default_of(family).unwrap();
             let config = Config { domain: "scan".to_owned(), model, ..Config::default() };
             let text = config.to_toml();
-            assert!(text.contains("[model]\n") && text.contains("\nhidden = 250\n"), "{text}");
+            assert!(
+                text.contains("[model]\n") && text.contains(&format!("\nfamily = \"{family}\"\n")),
+                "{text}"
+            );
             assert_eq!(toml_edit::de::from_str::<Config>(&text).unwrap(), config);
         }
     }

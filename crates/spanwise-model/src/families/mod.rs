@@ -6,6 +6,7 @@
 //!
 //! [`Family`]: crate::Family
 
+pub mod bart;
 pub mod chart;
 pub mod paper;
 pub mod seq2seq;
@@ -84,6 +85,8 @@ families! {
         Paper: "paper" => paper::PaperSettings,
         /// The paper's baselines: an attentive decoder that writes programs token by token.
         Seq2Seq: "seq2seq" => seq2seq::Seq2SeqSettings,
+        /// The paper's pretrained baseline: an encoder-decoder that writes programs as text.
+        Bart: "bart" => bart::BartSettings,
     }
 }
 

@@ -3,9 +3,9 @@
 use super::Seq2SeqParser;
 use super::constrained::Allowed;
 use super::input::Input;
-use super::search::{Found, Limits, Scored, Scorer, search};
 use super::vocabulary::Vocabulary;
 use crate::batch::{Ready, in_batches};
+use crate::beam::{Found, Limits, Scored, Scorer, search};
 use crate::family::{Parsed, Request};
 use crate::outcome::{Alternative, Details, Parse, Refused, Rival};
 use spanwise_chart::budget::{Exhausted, Meter};

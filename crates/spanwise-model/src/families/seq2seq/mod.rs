@@ -12,7 +12,6 @@ mod constrained;
 mod decode;
 mod input;
 mod learn;
-mod search;
 mod settings;
 mod vocabulary;
 

@@ -1,7 +1,7 @@
 //! Search against enumeration, and what a program is written with.
 
-use super::search::{Found, Limits, Scorer, search};
 use super::*;
+use crate::beam::{Found, Limits, Scorer, search};
 use spanwise_core::{Random, Utterance};
 use spanwise_lang::domain::NoTables;
 use spanwise_nn::seq2seq::Previous;

@@ -1,10 +1,10 @@
 //! Beam search over sequences of symbols, whatever scores them.
 
 /// What is known of a sequence, and the log-probability of each symbol after it.
-pub(super) type Scored<S> = (S, Vec<f32>);
+pub(crate) type Scored<S> = (S, Vec<f32>);
 
 /// What scores sequences, one step at a time.
-pub(super) trait Scorer {
+pub(crate) trait Scorer {
     /// What is known of a sequence that is not finished.
     type State;
     /// Why the search is given up.
@@ -19,20 +19,20 @@ pub(super) trait Scorer {
 
 /// A finished sequence, without the symbol that ends it.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Found {
-    pub(super) symbols: Vec<u32>,
-    pub(super) log_probability: f64,
+pub(crate) struct Found {
+    pub(crate) symbols: Vec<u32>,
+    pub(crate) log_probability: f64,
 }
 
 /// Limits of a search.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Limits {
+pub(crate) struct Limits {
     /// The sequences that are kept at each step; one for greedy search.
-    pub(super) width: usize,
+    pub(crate) width: usize,
     /// Most symbols of a sequence, with the one that ends it.
-    pub(super) max_length: usize,
+    pub(crate) max_length: usize,
     /// The symbol that ends a sequence.
-    pub(super) end: u32,
+    pub(crate) end: u32,
 }
 
 struct Live<S> {
@@ -44,12 +44,12 @@ struct Live<S> {
 
 /// The most probable sequences, the best first; at most as many as the beam is wide. Symbols with a log-probability of minus
 /// infinity are never used. Of sequences that are equally probable, the one that was kept first comes first.
-pub(super) fn search<S: Scorer>(scorer: &S, limits: Limits) -> Result<Vec<Found>, S::Stop> {
+pub(crate) fn search<S: Scorer>(scorer: &S, limits: Limits) -> Result<Vec<Found>, S::Stop> {
     let Limits { width, max_length, end } = limits;
     let (state, next) = scorer.start()?;
     let mut live = vec![Live { symbols: Vec::new(), log_probability: 0.0, state, next }];
     let mut found: Vec<Found> = Vec::new();
-    for _ in 0..max_length {
+    for length in 1..=max_length {
         let mut ahead: Vec<(f64, usize, u32)> = Vec::new();
         for (at, live) in live.iter().enumerate() {
             let steps = (0..).zip(&live.next).filter(|(_, step)| **step > f32::NEG_INFINITY);
@@ -69,7 +69,8 @@ pub(super) fn search<S: Scorer>(scorer: &S, limits: Limits) -> Result<Vec<Found>
         // A sequence only becomes less probable: what cannot enter the list any more is given up.
         let least = found.get(width - 1).map_or(f64::NEG_INFINITY, |last| last.log_probability);
         let going: Vec<_> = going.into_iter().filter(|(total, ..)| *total > least).collect();
-        if going.is_empty() {
+        // Nor is a step needed after the last symbol that is allowed.
+        if going.is_empty() || length == max_length {
             break;
         }
         let sequences: Vec<(&S::State, u32)> =
