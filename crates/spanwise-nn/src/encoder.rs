@@ -1,10 +1,11 @@
 //! An encoder in use: which of its layers are frozen, and its output for pieces and for words.
 
 use crate::device::device;
+use crate::layers::{Dropout, Padded};
 use crate::params::{Params, View};
 use crate::pretrained::EncoderConfig;
 use crate::tokenizer::Pieces;
-use crate::transformer::{Dropout, Padded, Transformer};
+use crate::transformer::Transformer;
 use burn::tensor::{Tensor, TensorData};
 
 /// One sequence of a batch: its word-pieces, and the output of the frozen layers for it, if that is known.

@@ -10,6 +10,7 @@ mod encoder;
 pub mod files;
 mod gelu;
 pub mod hub;
+mod layers;
 mod network;
 mod params;
 #[cfg(test)]

@@ -5,10 +5,11 @@
 
 use crate::device::device;
 use crate::encoder::{Encoder, Sequence, numbers};
+use crate::layers::{Dropout, Padded, Source, indices};
 use crate::params::{Gradients, Group, ParamId, Params, View};
 use crate::pretrained::{EncoderConfig, Weights, WeightsError};
 use crate::tokenizer::Pieces;
-use crate::transformer::{Dropout, Padded, Source, Transformer, indices};
+use crate::transformer::Transformer;
 use burn::tensor::{Tensor, TensorData, activation};
 use spanwise_core::Random;
 use std::sync::OnceLock;

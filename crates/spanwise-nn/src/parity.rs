@@ -2,10 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use crate::layers::{Padded, Source};
 use crate::params::{Gradients, Params, View};
 use crate::pretrained::Pretrained;
 use crate::tokenizer::Pieces;
-use crate::transformer::{Padded, Source, Transformer};
+use crate::transformer::Transformer;
 use crate::{HeadConfig, Network, device::device};
 use burn::tensor::{Tensor, TensorData};
 use serde::Deserialize;

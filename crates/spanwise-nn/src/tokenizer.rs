@@ -71,7 +71,7 @@ pub enum TokenizerError {
         reason: String,
     },
     /// A file holds a tokenizer of another kind.
-    #[error("{file}: {what} is {found}, expected {expected}; choose an encoder of the BERT family")]
+    #[error("{file}: {what} is {found}, expected {expected}; choose another encoder")]
     Unsupported {
         /// The file.
         file: String,

@@ -270,6 +270,29 @@ fn a_training_that_diverges_is_a_clear_error_and_the_checkpoint_before_it_stays(
 }
 
 #[test]
+fn an_encoder_decoder_is_trained_and_a_run_that_was_stopped_ends_as_if_it_was_not() {
+    let encoder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spanwise-nn/tests/data/tiny-marian");
+    let settings = ["model.family=bart", "training.epochs=3", "training.rate_encoder=0.02"];
+    let [whole, stopped] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let start = |out: &Path, resume: bool, last: usize| {
+        let mut losses = Vec::new();
+        let trained = train(&config(&settings), Path::new(TOY), Some(&encoder), out, resume, &mut |event| {
+            let Event::Epoch { row } = event else { return ControlFlow::Continue(()) };
+            losses.push(row.loss);
+            if row.epoch == last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        (trained, losses)
+    };
+    let (trained, losses) = start(whole.path(), false, usize::MAX);
+    assert!(losses.is_sorted_by(|a, b| a > b) && losses.len() == 3, "{losses:?}");
+    assert!(start(stopped.path(), false, 1).0.is_err());
+    assert_eq!(start(stopped.path(), true, usize::MAX).1, losses[1..]);
+    assert_eq!(files(whole.path()), files(stopped.path()));
+    // A model of this width writes no program, which is an outcome like others.
+    exact_match(&trained.unwrap(), "train.jsonl");
+}
+
+#[test]
 fn a_decoder_learns_the_toy_and_copies_names_that_no_training_program_has() {
     let out = tempfile::tempdir().unwrap();
     let settings = ["model.family=seq2seq", "training.epochs=40", "training.noise=0"];

@@ -26,6 +26,7 @@ use std::time::Instant;
     spanwise train geo-template --data data --encoder encoders/all-MiniLM-L6-v2 --out runs/geo --seed 2\n  \
     spanwise train my.toml --out runs/mine --set training.epochs=20 --set model.lexicon=names\n  \
     spanwise train my.toml --out runs/decoder --family seq2seq\n  \
+    spanwise train my.toml --out runs/bart --family bart --encoder encoders/opus-mt-en-fr\n  \
     spanwise train my.toml --out runs/mine --resume")]
 pub(crate) struct Args {
     #[arg(help = config_help())]

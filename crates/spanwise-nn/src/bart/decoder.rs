@@ -2,12 +2,12 @@
 
 use super::{Bart, BartConfig};
 use crate::device::device;
+use crate::layers::{
+    Attended, Attention, Builder, Dropout, FeedForward, LayerShape, Norm, PADDED, Padded, Source, indices,
+};
 use crate::params::{ParamId, View};
 use crate::pretrained::{Architecture, WeightsError};
-use crate::transformer::{
-    Attended, Attention, Builder, Dropout, FEED_FORWARD, FeedForward, LayerShape, Norm, PADDED, Padded,
-    SELF_ATTENTION, Source, indices, waves,
-};
+use crate::transformer::{FEED_FORWARD, SELF_ATTENTION, waves};
 use burn::tensor::{Tensor, TensorData};
 
 const CROSS_ATTENTION: [&str; 5] = [

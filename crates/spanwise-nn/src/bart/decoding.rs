@@ -2,9 +2,9 @@
 
 use super::Bart;
 use crate::encoder::numbers;
+use crate::layers::Attended;
 use crate::params::View;
 use crate::tokenizer::Pieces;
-use crate::transformer::Attended;
 use burn::tensor::Tensor;
 
 /// A text that was read, ready for a search over what is written.

@@ -14,11 +14,12 @@ pub use decoding::{Decoding, State};
 
 use crate::device::device;
 use crate::encoder::{Encoder, numbers};
+use crate::layers::{Builder, Dropout, Padded, Source, indices};
 use crate::network::Noise;
 use crate::params::{Gradients, Group, ParamId, Params, View};
 use crate::pretrained::{EncoderConfig, Weights, WeightsError};
 use crate::tokenizer::Pieces;
-use crate::transformer::{Builder, Dropout, Padded, Source, Transformer, indices};
+use crate::transformer::Transformer;
 use burn::tensor::{Int, Tensor, TensorData, activation};
 use decoder::Decoder;
 use spanwise_core::Random;

@@ -4,9 +4,9 @@
 use super::lstm::{Cell, Lstm};
 use super::{Builder, Copy, Previous, Seq2SeqConfig};
 use crate::device::device;
+use crate::layers::{Dropout, indices};
 use crate::params::{ParamId, View};
 use crate::pretrained::WeightsError;
-use crate::transformer::{Dropout, indices};
 use burn::tensor::{Tensor, TensorData, activation};
 
 /// Added to scores of what is not there.

@@ -1,9 +1,9 @@
 //! Long short-term memory: a cell, and a bidirectional layer over the words of a batch.
 
 use super::Builder;
+use crate::layers::indices;
 use crate::params::{ParamId, View};
 use crate::pretrained::WeightsError;
-use crate::transformer::indices;
 use burn::tensor::{Tensor, activation};
 
 /// The parameters of an LSTM. The columns of all three are the gates: input, forget, output, and the new content.

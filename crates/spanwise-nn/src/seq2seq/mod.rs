@@ -14,11 +14,12 @@ pub use decoding::{Decoding, State};
 
 use crate::device::device;
 use crate::encoder::{Encoder, Sequence, numbers};
+use crate::layers::{Dropout, Padded, Source, indices};
 use crate::network::Noise;
 use crate::params::{Gradients, Group, ParamId, Params, View};
 use crate::pretrained::{EncoderConfig, Weights, WeightsError};
 use crate::tokenizer::Pieces;
-use crate::transformer::{Dropout, Padded, Source, Transformer, indices};
+use crate::transformer::Transformer;
 use burn::tensor::{Tensor, TensorData};
 use decoder::{ABSENT, Decoder};
 use lstm::BiLstm;

@@ -39,6 +39,9 @@ pub struct TextPieces {
     kept: Option<Kept>,
 }
 
+/// The description of a tokenizer, and what errors call its file.
+type Described = (Map<String, Value>, String);
+
 /// One direction: how texts are taken apart.
 #[derive(Clone)]
 struct Side {
@@ -72,7 +75,7 @@ impl TextPieces {
     /// # Errors
     /// When there is none, or it cannot be read or used.
     pub fn from_dir(dir: &Path) -> Result<Self, TokenizerError> {
-        let open = |name: &str| -> Result<Option<(Map<String, Value>, String)>, TokenizerError> {
+        let open = |name: &str| -> Result<Option<Described>, TokenizerError> {
             let path = dir.join(name);
             let file = path.display().to_string();
             read(&path)?.map(|bytes| Ok((json_object(&bytes, &file)?, file))).transpose()
@@ -118,7 +121,7 @@ impl TextPieces {
 
     fn new(
         (source, file): (Map<String, Value>, &str),
-        target: Option<(Map<String, Value>, String)>,
+        target: Option<Described>,
         rows: Option<Vec<u32>>,
     ) -> Result<Self, TokenizerError> {
         let format =

@@ -37,7 +37,7 @@ impl FamilySettings for BartSettings {
     }
 
     fn training(&self) -> &'static [(&'static str, &'static str)] {
-        &[("epochs", "20"), ("rate_encoder", "1e-4"), ("frozen_layers", "0"), ("noise", "0.0")]
+        &[("epochs", "12"), ("rate_encoder", "1e-4"), ("frozen_layers", "0"), ("noise", "0.0")]
     }
 
     fn check(&self) -> Result<(), String> {
