@@ -112,14 +112,24 @@ pub struct Options {
     pub data: PathBuf,
     /// The encoder instead of the pretrained one that a preset names.
     pub encoder: Option<String>,
-    /// Static word vectors, for the rows that take them.
+    /// A file of static word vectors, for the rows that take them.
     pub vectors: Option<String>,
+    /// A pretrained encoder-decoder, for the rows that fine-tune one.
+    pub encoder_decoder: Option<String>,
     /// A folder with the tokenizer whose word-pieces released trees count, for models that have no word-pieces.
     pub pieces: Option<PathBuf>,
     /// A few examples, one epoch, the compact encoder.
     pub quick: bool,
     /// Keep the weights of all seeds, not of the first alone.
     pub keep_models: bool,
+}
+
+impl Options {
+    /// Whether there is what a row needs. Nothing smaller can stand in for an encoder-decoder, so quick cells have none.
+    #[must_use]
+    pub fn can_run(&self, row: &Row) -> bool {
+        row.encoder != RowEncoder::EncoderDecoder || self.encoder_decoder.is_some() && !self.quick
+    }
 }
 
 /// One training, and the test sets its model is evaluated on.
@@ -156,7 +166,7 @@ pub struct Evaluation {
     pub limit: Option<usize>,
 }
 
-/// The jobs that fill cells, in the order of the cells.
+/// The jobs that fill cells, in the order of the cells, without those of rows that cannot be run.
 ///
 /// Splits of a row whose settings differ in nothing but the test set share a model. Its home is the first of them in the
 /// tables, whichever are requested, so that the next call finds it again.
@@ -169,6 +179,9 @@ pub fn jobs(tables: &Tables, cells: &[CellId], options: &Options) -> Result<Vec<
         let unknown = || ReproduceError::Tables(format!("there is no cell {cell}"));
         let row = tables.row(&cell.row).ok_or_else(unknown)?;
         let split = tables.split(&cell.split).ok_or_else(unknown)?;
+        if !options.can_run(row) {
+            continue;
+        }
         let resolved = resolve(tables, row, split, cell.seed, options)?;
         let mut sharing = Vec::new();
         for other in tables.splits_of(row) {
@@ -228,8 +241,13 @@ fn resolve(
         _ if options.quick => compact(),
         RowEncoder::Preset => options.encoder.clone(),
         RowEncoder::Pretrained => options.encoder.clone().or_else(|| Some(PRETRAINED.to_owned())),
-        RowEncoder::Vectors => options.vectors.clone().or_else(compact),
+        RowEncoder::Vectors => compact(),
+        RowEncoder::EncoderDecoder => options.encoder_decoder.clone(),
     };
+    if row.encoder == RowEncoder::Vectors && !options.quick {
+        settings.extend(options.vectors.iter().map(|file| format!("model.vectors={file}")));
+        config = Config::read(&split.preset, &settings).map_err(failed)?;
+    }
     if options.quick {
         settings.extend(quick_settings(&config));
         config = Config::read(&split.preset, &settings).map_err(failed)?;

@@ -83,6 +83,8 @@ pub enum RowEncoder {
     Pretrained,
     /// From static vectors, or vectors of its own where there are none.
     Vectors,
+    /// From a pretrained encoder-decoder. Without one, the row is left out.
+    EncoderDecoder,
 }
 
 /// A parser that is not run here, with published numbers.

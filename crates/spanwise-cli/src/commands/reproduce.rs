@@ -15,6 +15,7 @@ use spanwise_reproduce::{
     CellId, Options, Outcome, ReproduceError, RunContext, Selection, Store, Table, Tables, ThisProgram, jobs,
     results, write_text,
 };
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
@@ -37,7 +38,7 @@ const CELL_BYTES: u64 = 4 << 30;
 /// page of current results, the tables of DIR/claims.toml, from such files; it needs no data and runs nothing.
 ///
 /// Rows: sbsp, sbsp-no-lexicon, sbsp-projective, sbsp-gold-trees (the paper's parser); spanwise, names-only, no-lexicon, projective,
-/// no-augmentation, span-joins, coarse-types (ours); marginal.
+/// no-augmentation, span-joins, coarse-types (ours); seq2seq, seq2seq-contextual, bert2seq, grammar, bart (its baselines); marginal.
 /// Splits: geo-iid, geo-template, geo-length, scan-iid, scan-right, scan-around-right, scan-length, scan-add-jump, scan-turn-left, clevr-iid,
 /// clevr-closure.
 #[derive(clap::Args)]
@@ -75,9 +76,12 @@ pub(crate) struct Args {
     /// directory also reads the trees of SCAN, which count word-pieces
     #[arg(long, value_name = "ENCODER")]
     encoder: Option<String>,
-    /// A directory with static word vectors, such as GloVe, for the rows that take them [default: vectors of their own]
+    /// A file of static word vectors, such as GloVe, for the rows that take them [default: vectors of their own]
+    #[arg(long, value_name = "FILE")]
+    vectors: Option<PathBuf>,
+    /// A directory with a pretrained encoder-decoder, for the row `bart`; without it, the row is left out
     #[arg(long, value_name = "DIR")]
-    vectors: Option<String>,
+    encoder_decoder: Option<PathBuf>,
     /// Cells at the same time [default: one for each core, as far as memory goes]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
@@ -181,6 +185,14 @@ fn render(folder: &Path, file: Option<&Path>, tables: &Tables) -> Result<Status>
     Ok(Status::Success)
 }
 
+/// The absolute path of a file or folder that cells read, wherever they run.
+fn readable(option: &str, path: Option<&Path>) -> Result<Option<String>> {
+    let Some(path) = path else { return Ok(None) };
+    let found =
+        path.canonicalize().map_err(|error| WrongCall(format!("{option} {}: {error}", path.display())))?;
+    Ok(Some(found.display().to_string()))
+}
+
 fn options(args: &Args) -> Result<Options> {
     let Some(data) = &args.data else {
         let text = "--data is missing: name the folder with the data sets (geo, scan_sp, clevr), \
@@ -197,7 +209,8 @@ fn options(args: &Args) -> Result<Options> {
     Ok(Options {
         data: data.clone(),
         encoder: args.encoder.clone(),
-        vectors: args.vectors.clone(),
+        vectors: readable("--vectors", args.vectors.as_deref())?,
+        encoder_decoder: readable("--encoder-decoder", args.encoder_decoder.as_deref())?,
         pieces: args.encoder.as_ref().map(PathBuf::from).filter(|folder| Tokenizer::from_dir(folder).is_ok()),
         quick: args.quick,
         keep_models: args.keep_models,
@@ -207,6 +220,13 @@ fn options(args: &Args) -> Result<Options> {
 /// Runs the cells that are not finished.
 fn fill(args: &Args, store: &Store, tables: &Tables, cells: &[CellId], options: &Options) -> Result<Outcome> {
     store.request(cells, &this_command(), args.quick).map_err(wrong)?;
+    let left_out: BTreeSet<&str> =
+        tables.rows.iter().filter(|row| !options.can_run(row)).map(|row| &*row.name).collect();
+    for row in
+        cells.iter().map(|cell| &*cell.row).filter(|row| left_out.contains(row)).collect::<BTreeSet<_>>()
+    {
+        say(&format!("the row {row} is left out: it needs --encoder-decoder DIR, and has no quick cells"));
+    }
     let jobs = jobs(tables, cells, options)?;
     let n_at_once = args.jobs.map_or_else(default_jobs, NonZeroUsize::get);
     let runner = ThisProgram {
