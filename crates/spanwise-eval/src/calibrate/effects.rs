@@ -52,7 +52,8 @@ struct Point {
 
 /// Learns the effects of unread words and the threshold, and puts them into the confidence of a model whose calibration and
 /// novelty are fitted. `right` says which answers on dev are right. Without training utterances, the effects stay as
-/// they are, and so does what is known about unanswerable utterances. An utterance in `unanswerable` has no program.
+/// they are, and so does what is known about unanswerable utterances. An utterance in `unanswerable` has no program. Without
+/// trees, no words are known to be left out, and there is nothing to learn but the threshold.
 ///
 /// Cost: parses up to 600 training utterances and about as many corrupted ones, dev, and what is unanswerable.
 pub fn learn_effects(
@@ -62,7 +63,7 @@ pub fn learn_effects(
     right: &[bool],
     unanswerable: &[Utterance],
 ) {
-    if !train.is_empty() {
+    if !train.is_empty() && model.family.span_model().is_some() {
         model.confidence.answerability = None;
         let chosen = choose(model, train);
         let parsed = parse(model, &chosen);
