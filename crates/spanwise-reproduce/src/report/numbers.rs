@@ -35,17 +35,18 @@ pub(crate) fn table2(results: &Results) -> Vec<Block> {
 
 /// Parsers that were not run, with the paper's numbers.
 fn quoted(results: &Results, splits: &[&Split]) -> Vec<Vec<String>> {
-    let mut rows = Vec::new();
-    for published in &results.tables.published {
-        if !splits.iter().any(|split| published.paper.contains_key(&split.name)) {
-            continue;
-        }
-        let cells = splits
-            .iter()
-            .flat_map(|split| [NONE.to_owned(), number(published.paper.get(&split.name).copied())]);
-        rows.push(std::iter::once(format!("{} (quoted)", published.title)).chain(cells).collect());
-    }
-    rows
+    let was_run = |row: &&Row| splits.iter().any(|split| results.of(&row.name, &split.name).next().is_some());
+    let tables = &results.tables;
+    let rows = tables.rows.iter().filter(|row| !was_run(row)).map(|row| (&row.title, &row.paper));
+    let others = tables.published.iter().map(|row| (&row.title, &row.paper));
+    rows.chain(others)
+        .filter(|(_, paper)| splits.iter().any(|split| paper.contains_key(&split.name)))
+        .map(|(title, paper)| {
+            let cells =
+                splits.iter().flat_map(|split| [NONE.to_owned(), number(paper.get(&split.name).copied())]);
+            std::iter::once(format!("{title} (quoted)")).chain(cells).collect()
+        })
+        .collect()
 }
 
 /// F1 of predicted trees, for rows and splits that have it.
