@@ -1,10 +1,12 @@
-//! The plots of a report: accuracy by program length, learning curves, risk against coverage, reliability.
+//! The plots of a report: accuracy by split, by program length, learning curves, risk against coverage, reliability.
 //!
-//! There is one plot of each kind for each split. A curve is a row; seeds are pooled or averaged.
+//! There is one plot of each kind for each split, and one of accuracy by split for each domain. A curve is a row; seeds are
+//! pooled or averaged.
 
 use crate::document::Figure;
 use crate::gather::{Cell, Results};
-use crate::stats::{ScoredExample, length_bins, reliability, risk_curve};
+use crate::metric::Metric;
+use crate::stats::{Mean, ScoredExample, length_bins, reliability, risk_curve};
 use crate::tables::Split;
 use spanwise_render::{AxisBounds, Plot, Series};
 
@@ -50,7 +52,50 @@ pub(crate) fn all(results: &Results) -> Vec<Kind> {
         about,
         figures: results.splits().filter_map(|split| draw(results, split)).collect(),
     };
-    kinds.into_iter().map(draw).filter(|kind| !kind.figures.is_empty()).collect()
+    let by_split = Kind {
+        title: "Accuracy by split",
+        about: "Denotation accuracy on test, in percent: the mean of the seeds. A parser that generalizes to new compositions \
+                loses little where they are new.",
+        figures: results
+            .tables
+            .domains()
+            .into_iter()
+            .filter_map(|domain| by_split(results, domain))
+            .collect(),
+    };
+    let kinds = std::iter::once(by_split).chain(kinds.into_iter().map(draw));
+    kinds.filter(|kind| !kind.figures.is_empty()).collect()
+}
+
+/// The splits of a domain side by side; `None` where fewer than two have a number.
+fn by_split(results: &Results, domain: &str) -> Option<Figure> {
+    let is_measured = |split: &&Split| {
+        let mut cells = results.cells.iter().filter(|cell| cell.id.split == split.name);
+        split.domain == domain && cells.any(|cell| cell.record().is_some())
+    };
+    let splits: Vec<&Split> = results.splits().filter(is_measured).collect();
+    if splits.len() < 2 {
+        return None;
+    }
+    let mean = |row: &str, split: &Split| {
+        let records = results.of(row, &split.name).filter_map(Cell::record);
+        Mean::new(&records.filter_map(|record| Metric::Denotation.of(record)).collect::<Vec<f64>>())
+    };
+    let series = results.tables.rows.iter().enumerate().filter_map(|(style, row)| {
+        let at = |(at, split): (usize, &&Split)| Some((at as f64, mean(&row.name, split)?.mean));
+        let points: Vec<(f64, f64)> = splits.iter().enumerate().filter_map(at).collect();
+        (!points.is_empty()).then(|| Series { name: row.name.clone(), style, points })
+    });
+    let plot = Plot {
+        title: format!("{domain}: accuracy by split"),
+        x_label: "split".to_owned(),
+        x: AxisBounds { whole: true, ..AxisBounds::at_least(0.0, splits.len() as f64 - 1.0) },
+        y: AxisBounds::at_least(0.0, 100.0),
+        names: splits.iter().map(|split| split.title.clone()).collect(),
+        series: series.collect(),
+        ..Plot::default()
+    };
+    Some(Figure { name: format!("splits-{domain}"), title: plot.title.clone(), svg: plot.svg() })
 }
 
 /// A curve for each row with a finished cell. A row has the same colour in every plot.

@@ -140,6 +140,23 @@ fn the_html_is_whole_and_needs_nothing_else() {
 }
 
 #[test]
+fn the_splits_of_a_domain_are_side_by_side_where_two_were_measured() {
+    let plot = |results: &Results| {
+        let plots = Report::new(results, &about()).plots;
+        plots.into_iter().find(|(name, _)| name == "splits-geo").map(|(_, svg)| svg)
+    };
+    let mut results = results(false);
+    assert_eq!(plot(&results), None, "only one split of Geo has a number");
+    results.cells.push(done("spanwise", "geo-length", 1, 91.0));
+    results.cells.push(done("seq2seq", "geo-length", 1, 24.0));
+    let svg = plot(&results).expect("two splits have numbers");
+    for shown in ["Geo iid", "Geo length", "spanwise", "seq2seq", "sbsp"] {
+        assert!(svg.contains(shown), "{shown}");
+    }
+    assert!(!svg.contains("Geo template"));
+}
+
+#[test]
 fn a_quick_report_warns_first_that_its_numbers_mean_nothing() {
     let report = Report::new(&results(true), &about());
     assert!(report.markdown.lines().next().unwrap().contains(QUICK));
