@@ -1,6 +1,6 @@
 //! Transformer encoder-decoders that were pretrained on text: BART, and the translation models of Marian.
 //!
-//! The encoder is the [`Transformer`] that all encoders share. The decoder attends to what it has written and to the
+//! The encoder is the transformer that all encoders share. The decoder attends to what it has written and to the
 //! encoder's output, and writes one word-piece after the other. Pieces and probabilities cross as plain arrays.
 
 mod config;
