@@ -10,7 +10,7 @@ use crate::gather::{Cell, Results};
 use crate::metric::Metric;
 use crate::stats::{Mean, fixed};
 use crate::store::{Record, write_text};
-use crate::tables::{Row, Split};
+use crate::tables::{Row, RowEncoder, Split};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -168,12 +168,19 @@ fn measured(results: &Results, row: &Row, split: &Split) -> Vec<Measurement> {
     };
     let encoder = distinct(|record| Some(encoder_name(&record.encoder)));
     let is_compact = encoder.as_deref() == Some(spanwise_train::config::COMPACT);
+    let mut commands = records.iter().flat_map(|record| &record.commands);
+    let has_vectors = commands.any(|command| command.contains("model.vectors="));
     let command = format!(
         "spanwise reproduce --rows {} --splits {} --seeds {} --data DIR{}",
         row.name,
         split.name,
         records.len(),
-        if is_compact { "" } else { " --encoder ENCODER" }
+        match row.encoder {
+            RowEncoder::EncoderDecoder => " --encoder-decoder DIR",
+            _ if has_vectors => " --vectors FILE",
+            _ if is_compact => "",
+            _ => " --encoder ENCODER",
+        }
     );
     let measurement = |metric: &Metric| {
         let values = results.values(&row.name, &split.name, metric);
