@@ -16,6 +16,7 @@ use spanwise_nn::{Gradients, Noise, Params, Pieces, Tokenizer};
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// What training maximizes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -84,6 +85,26 @@ pub struct ShardGradients {
     pub n_learned: usize,
     /// Where the time went.
     pub time: StepTime,
+}
+
+impl ShardGradients {
+    /// Those of `n_learned` pairs whose losses the network itself computes: `run` passes what it is given to the network,
+    /// which calls it with the losses between its forward and its backward pass.
+    pub(crate) fn of_network(
+        started: Instant,
+        n_learned: usize,
+        run: impl FnOnce(fn(&[f64]) -> (f64, Instant)) -> (Gradients, (f64, Instant)),
+    ) -> Self {
+        let prepared = Instant::now();
+        let (gradients, (loss, scored)) = run(|losses| (losses.iter().sum(), Instant::now()));
+        let time = StepTime {
+            prepare: (prepared - started).as_secs_f64(),
+            forward: (scored - prepared).as_secs_f64(),
+            charts: 0.0,
+            backward: scored.elapsed().as_secs_f64(),
+        };
+        Self { gradients, loss, n_learned, time }
+    }
 }
 
 /// Seconds that the parts of a training step took.

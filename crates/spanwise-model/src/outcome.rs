@@ -209,6 +209,28 @@ impl Parse {
         }
     }
 
+    /// A parse without a tree, from programs with their log-probabilities, the most probable first; `None` without any.
+    pub(crate) fn without_tree(
+        utterance: Utterance,
+        terms: Terms,
+        programs: &[(TermId, f64)],
+        details: Details,
+    ) -> Option<Self> {
+        let (&(best, log_probability), others) = programs.split_first()?;
+        let posterior = log_probability.exp();
+        let alternative = |&(program, log): &(TermId, f64)| {
+            let posterior = log.exp();
+            Alternative { program, probability: posterior, posterior, score: log as f32 }
+        };
+        let second = others.first().filter(|_| details.rival && posterior < Rival::SURE);
+        let parse = Self::new(utterance, terms, best, posterior, log_probability as f32);
+        Some(Self {
+            alternatives: others.iter().take(details.alternatives).map(alternative).collect(),
+            rival: second.map(|&(program, log)| Rival { program, posterior: log.exp() }),
+            ..parse
+        })
+    }
+
     /// The utterance as it was read: with typing errors corrected. It has the same words at the same places.
     #[must_use]
     pub fn read(&self) -> Cow<'_, Utterance> {

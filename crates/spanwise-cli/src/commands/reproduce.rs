@@ -15,7 +15,6 @@ use spanwise_reproduce::{
     CellId, Options, Outcome, ReproduceError, RunContext, Selection, Store, Table, Tables, ThisProgram, jobs,
     results, write_text,
 };
-use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
@@ -219,15 +218,17 @@ fn options(args: &Args) -> Result<Options> {
 
 /// Runs the cells that are not finished.
 fn fill(args: &Args, store: &Store, tables: &Tables, cells: &[CellId], options: &Options) -> Result<Outcome> {
-    store.request(cells, &this_command(), args.quick).map_err(wrong)?;
-    let left_out: BTreeSet<&str> =
-        tables.rows.iter().filter(|row| !options.can_run(row)).map(|row| &*row.name).collect();
-    for row in
-        cells.iter().map(|cell| &*cell.row).filter(|row| left_out.contains(row)).collect::<BTreeSet<_>>()
-    {
-        say(&format!("the row {row} is left out: it needs --encoder-decoder DIR, and has no quick cells"));
+    for row in tables.rows.iter().filter(|row| !options.can_run(row)) {
+        if cells.iter().any(|cell| cell.row == row.name) {
+            let why = "it needs --encoder-decoder DIR, and has no quick cells";
+            say(&format!("the row {} is left out: {why}", row.name));
+        }
     }
     let jobs = jobs(tables, cells, options)?;
+    if jobs.is_empty() {
+        return Err(WrongCall("nothing is left to run; give --encoder-decoder DIR".to_owned()).into());
+    }
+    store.request(cells, &this_command(), args.quick).map_err(wrong)?;
     let n_at_once = args.jobs.map_or_else(default_jobs, NonZeroUsize::get);
     let runner = ThisProgram {
         executable: std::env::current_exe().context("cannot find the running program")?,

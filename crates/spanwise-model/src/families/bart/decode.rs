@@ -5,7 +5,7 @@ use super::BartParser;
 use crate::batch::{Ready, in_batches};
 use crate::beam::{Found, Limits, Scored, Scorer, search};
 use crate::family::{Parsed, Request};
-use crate::outcome::{Alternative, Details, Parse, Refused, Rival};
+use crate::outcome::{Details, Parse, Refused};
 use spanwise_chart::budget::{Exhausted, Meter};
 use spanwise_core::Utterance;
 use spanwise_lang::{TermId, Terms};
@@ -106,30 +106,16 @@ impl<'a> Writer<'a> {
         let mut terms = domain.new_terms();
         let n_found = found.len();
         let programs = self.programs(&mut terms, found);
-        let Some(&(best, posterior)) = programs.first() else {
-            return Err(Refused::no_program(match n_found {
+        Parse::without_tree(utterance.clone(), terms, &programs, details).ok_or_else(|| {
+            Refused::no_program(match n_found {
                 0 => format!("the search found no text of less than {max_length} word-pieces"),
                 n => format!("none of the {n} most probable texts is a program"),
-            }));
-        };
-        let score = |posterior: f64| posterior.ln() as f32;
-        let alternatives = programs[1..].iter().take(details.alternatives);
-        let alternatives = alternatives
-            .map(|&(program, posterior)| Alternative {
-                program,
-                probability: posterior,
-                posterior,
-                score: score(posterior),
             })
-            .collect();
-        let second = programs.get(1).filter(|_| details.rival && posterior < Rival::SURE);
-        let rival = second.map(|&(program, posterior)| Rival { program, posterior });
-        let parse = Parse::new(utterance.clone(), terms, best, posterior, score(posterior));
-        Ok(Parse { alternatives, rival, ..parse })
+        })
     }
 
-    /// The texts that are programs of the domain, the most probable first. One program can be written in several ways,
-    /// whose probabilities add up.
+    /// The texts that are programs of the domain, with their log-probabilities, the most probable first. One program can
+    /// be written in several ways, whose probabilities add up.
     pub(super) fn programs(&self, terms: &mut Terms, found: Vec<Found>) -> Vec<(TermId, f64)> {
         let mut programs: Vec<(TermId, f64)> = Vec::new();
         for Found { symbols, log_probability } in found {
@@ -138,8 +124,8 @@ impl<'a> Writer<'a> {
                 continue;
             }
             match programs.iter_mut().find(|(other, _)| *other == program) {
-                Some((_, posterior)) => *posterior = (*posterior + log_probability.exp()).min(1.0),
-                None => programs.push((program, log_probability.exp())),
+                Some((_, sum)) => *sum = (*sum + (log_probability - *sum).exp().ln_1p()).min(0.0),
+                None => programs.push((program, log_probability)),
             }
         }
         // Stable: ties are broken by the order in which they were found.

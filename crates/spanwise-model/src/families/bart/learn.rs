@@ -1,7 +1,7 @@
 //! Training: the negative log-likelihood of the word-pieces of gold programs.
 
 use super::BartParser;
-use crate::family::{Shard, ShardGradients, StepTime, Task};
+use crate::family::{Shard, ShardGradients, Task};
 use spanwise_nn::Pieces;
 use spanwise_nn::bart::Lesson;
 use std::time::Instant;
@@ -24,15 +24,7 @@ pub(super) fn gradients<'a>(parser: &BartParser, shard: &Shard<'a>) -> ShardGrad
     let lesson = |(weight, pieces, target)| Lesson { pieces, target, weight: weight * shard.scale };
     let lessons: Vec<Lesson<'_>> =
         inputs.iter().map(|(weight, pieces, target)| lesson((*weight, pieces, &target[..]))).collect();
-    let prepared = Instant::now();
-    let (gradients, (loss, scored)) = parser
-        .network
-        .gradients(&lessons, shard.noise, |losses| (losses.iter().sum::<f64>(), Instant::now()));
-    let time = StepTime {
-        prepare: (prepared - started).as_secs_f64(),
-        forward: (scored - prepared).as_secs_f64(),
-        charts: 0.0,
-        backward: scored.elapsed().as_secs_f64(),
-    };
-    ShardGradients { gradients, loss, n_learned: lessons.len(), time }
+    ShardGradients::of_network(started, lessons.len(), |respond| {
+        parser.network.gradients(&lessons, shard.noise, respond)
+    })
 }

@@ -170,7 +170,7 @@ fn what_is_no_program_of_the_domain_is_no_reading() {
     );
     let texts: Vec<_> = programs
         .iter()
-        .map(|(program, posterior)| (terms.display(*program).to_string(), *posterior))
+        .map(|(program, log_probability)| (terms.display(*program).to_string(), log_probability.exp()))
         .collect();
     assert_eq!(texts.len(), 2);
     assert!(texts[0].0 == "answer(capital(state('utah')))" && (texts[0].1 - 0.25).abs() < 1e-9, "{texts:?}");

@@ -7,7 +7,7 @@ use super::vocabulary::Vocabulary;
 use crate::batch::{Ready, in_batches};
 use crate::beam::{Found, Limits, Scored, Scorer, search};
 use crate::family::{Parsed, Request};
-use crate::outcome::{Alternative, Details, Parse, Refused, Rival};
+use crate::outcome::{Details, Parse, Refused};
 use spanwise_chart::budget::{Exhausted, Meter};
 use spanwise_lang::TermId;
 use spanwise_lang::constraint::Prefix;
@@ -117,28 +117,13 @@ impl<'a> Writer<'a> {
             Some((linear::assemble(&mut terms, &tokens).ok()?, found.log_probability))
         };
         let programs: Vec<(TermId, f64)> = found.into_iter().filter_map(&mut program).collect();
-        let Some(&(best, log_probability)) = programs.first() else {
-            return Err(Refused::no_program(match n_found {
+        let utterance = self.input.utterance.clone();
+        Parse::without_tree(utterance, terms, &programs, details).ok_or_else(|| {
+            Refused::no_program(match n_found {
                 0 => format!("the search found no program of less than {max_length} tokens"),
                 n => format!("none of the {n} most probable sequences of tokens is a program"),
-            }));
-        };
-        let others = || programs[1..].iter().map(|&(program, log)| (program, log.exp(), log as f32));
-        let alternatives = others()
-            .take(details.alternatives)
-            .map(|(program, posterior, score)| Alternative {
-                program,
-                probability: posterior,
-                posterior,
-                score,
             })
-            .collect();
-        let posterior = log_probability.exp();
-        let second = others().next().filter(|_| details.rival && posterior < Rival::SURE);
-        let rival = second.map(|(program, posterior, _)| Rival { program, posterior });
-        let utterance = self.input.utterance.clone();
-        let parse = Parse::new(utterance, terms, best, posterior, log_probability as f32);
-        Ok(Parse { alternatives, rival, ..parse })
+        })
     }
 
     /// The log-probabilities of symbols, from those of tokens and copies: copies of one symbol add up.

@@ -3,7 +3,7 @@
 use super::Seq2SeqParser;
 use super::input::Input;
 use super::vocabulary::Vocabulary;
-use crate::family::{Shard, ShardGradients, StepTime, Task};
+use crate::family::{Shard, ShardGradients, Task};
 use crate::span_model::lower;
 use spanwise_lang::{TermId, Terms, linear};
 use spanwise_nn::seq2seq::{Lesson, Previous, Reads, Step};
@@ -51,15 +51,7 @@ pub(super) fn gradients<'a>(parser: &Seq2SeqParser, shard: &Shard<'a>) -> ShardG
             weight: task.weight * shard.scale,
         })
         .collect();
-    let prepared = Instant::now();
-    let (gradients, (loss, scored)) = parser
-        .network
-        .gradients(&lessons, shard.noise, |losses| (losses.iter().sum::<f64>(), Instant::now()));
-    let time = StepTime {
-        prepare: (prepared - started).as_secs_f64(),
-        forward: (scored - prepared).as_secs_f64(),
-        charts: 0.0,
-        backward: scored.elapsed().as_secs_f64(),
-    };
-    ShardGradients { gradients, loss, n_learned: lessons.len(), time }
+    ShardGradients::of_network(started, lessons.len(), |respond| {
+        parser.network.gradients(&lessons, shard.noise, respond)
+    })
 }
