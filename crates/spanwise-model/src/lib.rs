@@ -11,6 +11,7 @@ mod directory;
 pub mod families;
 pub mod family;
 mod labels;
+mod leaves;
 mod model;
 mod outcome;
 mod parser;

@@ -1,5 +1,7 @@
 //! Which words of an utterance its best program leaves out although they carry a meaning, and which it only guesses.
 
+mod without_tree;
+
 use crate::confidence::{Evidence, Familiarity, ReadAs, WordCounts};
 use crate::outcome::{Guessed, Parse, Unread};
 use spanwise_chart::tree::{Category, SpanTree};
@@ -54,17 +56,18 @@ struct Words<'a> {
 }
 
 /// The words that a parse leaves out although they carry a meaning, those that it guesses, and the evidence against its
-/// program. Nothing, where no words were counted or where the family has no trees. `read` is the utterance as it was read,
-/// after corrections.
+/// program. Nothing, where no words were counted. Where the family has no trees, only what can be known without one: names,
+/// numbers and second questions. `read` is the utterance as it was read, after corrections.
 ///
 /// Cost: a few look-ups for each word, and one comparison with all words that are read in the same way for each word
 /// that training utterances do not read so.
 #[must_use]
 pub fn unread(known: Known<'_>, parse: &Parse, read: &Utterance, basis: Basis) -> WordEvidence {
-    let mut evidence = Evidence::default();
-    let Some(tree) = parse.tree.as_ref().filter(|_| !known.counts.is_empty()) else {
+    let Some(tree) = &parse.tree else { return without_tree::unread(known, parse, read) };
+    if known.counts.is_empty() {
         return WordEvidence::default();
-    };
+    }
+    let mut evidence = Evidence::default();
     let words = Words { known, basis, read, aligned: aligned(tree, read.len()) };
     // Whether a suggestion is right is asked, not estimated.
     for correction in parse.corrections.iter().filter(|it| !parse.suggested.contains(it)) {
@@ -77,24 +80,15 @@ pub fn unread(known: Known<'_>, parse: &Parse, read: &Utterance, basis: Basis) -
     let mut found: Vec<Unread> = Vec::new();
     for (at, is_name) in known.domain.lexicon().is_name(read).into_iter().enumerate() {
         let Some(kind) = words.kind(at, is_name) else { continue };
-        let here = at as u32;
         let oddness = match kind {
             // A picture is named, but it is no reason to doubt a program.
             _ if words.word(at).chars().all(is_pictograph) => 0.0,
             UnreadKind::Unknown | UnreadKind::Content => words.oddness(at),
             UnreadKind::Number | UnreadKind::Name | UnreadKind::Negation | UnreadKind::Question => 1.0,
         };
-        match found.last_mut().filter(|last| last.kind == kind && last.span.end == here) {
-            Some(last) => {
-                last.span.end = here + 1;
-                if matches!(kind, UnreadKind::Unknown | UnreadKind::Content) {
-                    evidence.add(kind, oddness);
-                }
-            }
-            None => {
-                evidence.add(kind, oddness);
-                found.push(Unread { span: Span::new(here, here + 1), kind });
-            }
+        let is_new = add_word(&mut found, at, kind);
+        if is_new || matches!(kind, UnreadKind::Unknown | UnreadKind::Content) {
+            evidence.add(kind, oddness);
         }
     }
     let guesses = words.guesses();
@@ -109,6 +103,18 @@ pub fn unread(known: Known<'_>, parse: &Parse, read: &Utterance, basis: Basis) -
         }
     }
     WordEvidence { unread: found, guessed, evidence }
+}
+
+/// Adds a word to those that are left out, or to the last span if it continues it; whether it begins a new one.
+fn add_word(found: &mut Vec<Unread>, at: usize, kind: UnreadKind) -> bool {
+    let here = at as u32;
+    let last = found.last_mut().filter(|last| last.kind == kind && last.span.end == here);
+    let is_new = last.is_none();
+    match last {
+        Some(last) => last.span.end = here + 1,
+        None => found.push(Unread { span: Span::new(here, here + 1), kind }),
+    }
+    is_new
 }
 
 /// The constant that each word is aligned to.
@@ -181,18 +187,6 @@ impl Words<'_> {
         self.known.counts.without(word, left_out)
     }
 
-    /// Whether a word is part of what joins a second question to a first one: `and when`.
-    fn is_second_question(&self, at: usize) -> bool {
-        let Some(language) = self.known.domain.language() else { return false };
-        let is_start = |at: usize| {
-            at > 0
-                && at + 1 < self.read.len()
-                && language.conjunctions.contains(&self.word(at))
-                && language.question_words.contains(&self.word(at + 1))
-        };
-        is_start(at) || at > 0 && is_start(at - 1)
-    }
-
     /// Whether a word is left out although a conjunction, which is left out too, joins it to others: `area` in `the capital
     /// and the area of ohio`. Elsewhere such a word may say nothing new, as `city` before the name of one.
     fn is_joined(&self, at: usize) -> bool {
@@ -208,7 +202,7 @@ impl Words<'_> {
     /// Why a word counts as unread; `None` if it is read, or carries no meaning.
     fn kind(&self, at: usize, is_name: bool) -> Option<UnreadKind> {
         // Whichever question a program answers, it leaves the other one out.
-        if self.is_second_question(at) {
+        if is_second_question(self.known.domain, self.read, at) {
             return Some(UnreadKind::Question);
         }
         let word = self.word(at);
@@ -294,6 +288,19 @@ impl Words<'_> {
         };
         (0..self.read.len()).filter_map(guess).collect()
     }
+}
+
+/// Whether a word is part of what joins a second question to a first one: `and when`.
+fn is_second_question(domain: &Domain, read: &Utterance, at: usize) -> bool {
+    let Some(language) = domain.language() else { return false };
+    let word = |at: usize| read.tokens()[at].lower.as_str();
+    let is_start = |at: usize| {
+        at > 0
+            && at + 1 < read.len()
+            && language.conjunctions.contains(&word(at))
+            && language.question_words.contains(&word(at + 1))
+    };
+    is_start(at) || at > 0 && is_start(at - 1)
 }
 
 /// Whether a character is neither of a word nor the punctuation of a sentence: `<`, `%`, `€`, an emoji.

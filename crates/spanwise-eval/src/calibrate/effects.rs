@@ -53,9 +53,10 @@ struct Point {
 /// Learns the effects of unread words and the threshold, and puts them into the confidence of a model whose calibration and
 /// novelty are fitted. `right` says which answers on dev are right. Without training utterances, the effects stay as
 /// they are, and so does what is known about unanswerable utterances. An utterance in `unanswerable` has no program. Without
-/// trees, no words are known to be left out, and there is nothing to learn but the threshold.
+/// trees, few words are known to be left out, and dev and what is unanswerable say what that has meant.
 ///
-/// Cost: parses up to 600 training utterances and about as many corrupted ones, dev, and what is unanswerable.
+/// Cost: parses dev twice, and what is unanswerable; with trees, also up to 600 training utterances and about as many corrupted
+/// ones.
 pub fn learn_effects(
     model: &mut Model,
     train: &[Utterance],
@@ -72,6 +73,13 @@ pub fn learn_effects(
         points.extend(corrupted(model, &chosen, &parsed));
         let on_dev = parse(model, dev);
         points.extend(all_points(model, &on_dev, right, Basis::All));
+        model.confidence.effects = fit(&points);
+    } else if !train.is_empty() {
+        let known = [(dev, right), (unanswerable, &vec![false; unanswerable.len()][..])];
+        let points: Vec<Point> = known
+            .into_iter()
+            .flat_map(|(utterances, right)| all_points(model, &parse(model, utterances), right, Basis::All))
+            .collect();
         model.confidence.effects = fit(&points);
     }
     let answered = parse(model, dev);

@@ -2,30 +2,11 @@
 
 use super::Seq2SeqParser;
 use super::vocabulary::Vocabulary;
-use spanwise_chart::candidates::licensed;
-use spanwise_core::{Idx, Span, Utterance};
+use crate::leaves::found_leaves;
+use spanwise_core::{Idx, Utterance};
 use spanwise_lang::linear::{Leaf, Token};
-use spanwise_lang::{ConstantId, Domain, Kind};
 use spanwise_nn::Pieces;
 use spanwise_nn::seq2seq::{Copy, Previous};
-
-/// The entities and literals that the domain finds in the words: by name, without names inside longer ones of the same
-/// class, or by the recognizer of a class.
-pub(super) fn found_leaves(domain: &Domain, utterance: &Utterance) -> Vec<(Span, Leaf)> {
-    let class = |constant: ConstantId| match domain.constants()[constant].kind {
-        Kind::Entity(class) => Some(class),
-        Kind::Predicate => None,
-    };
-    let entities = licensed(domain, &domain.lexicon().matches(utterance)).into_iter().filter_map(|leaf| {
-        let text = domain.constants()[leaf.constant].name.clone();
-        Some((leaf.span(), Leaf { text, class: Some(class(leaf.constant)?) }))
-    });
-    let literals = domain
-        .literals(utterance)
-        .into_iter()
-        .map(|(span, holder, text)| (span, Leaf { text, class: class(holder) }));
-    entities.chain(literals).collect()
-}
 
 /// An utterance ready for the network, with all symbols that its program may be written with: the tokens of the vocabulary,
 /// and then the leaves that only this utterance has.

@@ -1,6 +1,6 @@
 //! The tokens that a model can generate.
 
-use super::input::found_leaves;
+use crate::leaves::found_leaves;
 use serde::{Deserialize, Serialize};
 use spanwise_core::Utterance;
 use spanwise_lang::linear::{Leaf, Token, leaf, linearize, vocabulary};
