@@ -14,7 +14,7 @@ mod answerable;
 mod corrupt;
 mod effects;
 
-pub use effects::learn_effects;
+pub use effects::{THRESHOLDS, learn_effects, thresholds};
 
 use crate::evaluate::evaluate_with;
 use crate::metrics::{Calibration as Bins, Evaluator};

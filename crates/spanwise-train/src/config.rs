@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use spanwise_domains::text::{Kind, MAX_BYTES, read_text};
+use spanwise_eval::calibrate::THRESHOLDS;
 use spanwise_model::{Compact, Objective, Settings};
 use std::path::{Path, PathBuf};
 
@@ -71,6 +72,9 @@ pub struct Training {
     /// Early stopping: epochs without a better dev denotation (or exact match, without an executor) after which training
     /// stops, and the weights of the best epoch are kept. Zero for no early stopping.
     pub patience: usize,
+    /// The lowest and the highest default threshold. The threshold is the highest one in this range that keeps most of the right
+    /// answers on dev. Lower it where users ask longer questions than dev has.
+    pub thresholds: [f64; 2],
 }
 
 impl Default for Training {
@@ -94,6 +98,7 @@ impl Default for Training {
             noise: 0.25,
             average_epochs: 1,
             patience: 0,
+            thresholds: THRESHOLDS,
         }
     }
 }
@@ -321,6 +326,10 @@ impl Config {
         }
         if !(0.0..=1.0).contains(&self.training.noise) {
             return conflict("`training.noise` must be from 0 to 1");
+        }
+        let [low, high] = self.training.thresholds;
+        if !(0.0 <= low && low <= high && high <= 1.0) {
+            return conflict("`training.thresholds` must be two probabilities, the lower one first");
         }
         let Compact { hidden, heads, layers, intermediate, ngram_buckets, .. } = self.compact;
         if hidden.max(intermediate) > MAX_WIDTH || layers > MAX_LAYERS || ngram_buckets > MAX_BUCKETS {

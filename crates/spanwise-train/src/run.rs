@@ -190,8 +190,8 @@ impl Run<'_> {
         let fitted = calibrate::fit(&self.model, &evaluator, &train, &self.dev);
         self.model.confidence = fitted.confidence;
         let dev: Vec<Utterance> = self.dev.iter().map(Example::spoken).collect();
-        let unanswerable = &self.unanswerable;
-        calibrate::learn_effects(&mut self.model, &train, &dev, &fitted.right, unanswerable);
+        let (unanswerable, thresholds) = (&self.unanswerable, self.config.training.thresholds);
+        calibrate::learn_effects(&mut self.model, &train, &dev, &fitted.right, unanswerable, thresholds);
         fitted.ece_of_posteriors
     }
 

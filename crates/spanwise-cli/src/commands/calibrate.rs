@@ -7,7 +7,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use spanwise_core::Utterance;
 use spanwise_domains::data::{self, Example};
-use spanwise_eval::calibrate::{Fitted, fit, learn_effects};
+use spanwise_eval::calibrate::{Fitted, fit, learn_effects, thresholds};
 use spanwise_eval::evaluate::evaluate;
 use spanwise_eval::metrics::{Evaluator, Report};
 use spanwise_model::{DirectoryLock, ModelError};
@@ -74,7 +74,8 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     let mut model = parser.into_model();
     model.confidence = confidence;
     let dev_texts: Vec<Utterance> = dev.iter().map(Example::spoken).collect();
-    learn_effects(&mut model, &train, &dev_texts, &right, &unanswerable);
+    let thresholds = thresholds(&model.training);
+    learn_effects(&mut model, &train, &dev_texts, &right, &unanswerable, thresholds);
     if !unanswerable.is_empty() && model.confidence.answerability.is_none() {
         let needed = match (train.is_empty(), unanswerable.len()) {
             (true, _) => "--train".to_owned(),

@@ -10,6 +10,7 @@ use super::corrupt::{Truth, Words};
 use super::{choose, word_vectors};
 use crate::evaluate::BATCH;
 use rayon::prelude::*;
+use serde_json::Value;
 use spanwise_core::{Random, Utterance};
 use spanwise_model::confidence::{ByKind, Effects, Evidence, ReadAs, WordCounts, log_odds, sigmoid};
 use spanwise_model::unread::{Basis, read_words};
@@ -35,9 +36,10 @@ const STEPS: usize = 2_000;
 const RATE: f64 = 2.0;
 /// The share of right answers on dev that the threshold keeps.
 const KEPT: f64 = 0.955;
-/// The range of thresholds. A dev set is small: on splits of GeoQuery's train and dev sets, thresholds outside of it keep
-/// too few right answers, or answer too many questions that cannot be answered.
-const THRESHOLDS: [f64; 2] = [0.5, 0.55];
+/// The lowest and the highest threshold, unless a model's configuration has others. A dev set is small: on splits of GeoQuery's
+/// train and dev sets, thresholds outside of this range keep too few right answers, or answer too many questions that cannot be
+/// answered.
+pub const THRESHOLDS: [f64; 2] = [0.5, 0.55];
 
 /// One utterance with what is known about it.
 struct Point {
@@ -53,7 +55,8 @@ struct Point {
 /// Learns the effects of unread words and the threshold, and puts them into the confidence of a model whose calibration and
 /// novelty are fitted. `right` says which answers on dev are right. Without training utterances, the effects stay as
 /// they are, and so does what is known about unanswerable utterances. An utterance in `unanswerable` has no program. Without
-/// trees, few words are known to be left out, and dev and what is unanswerable say what that has meant.
+/// trees, few words are known to be left out, and dev and what is unanswerable say what that has meant. The threshold is in the
+/// range `thresholds`.
 ///
 /// Cost: parses dev twice, and what is unanswerable; with trees, also up to 600 training utterances and about as many corrupted
 /// ones.
@@ -63,6 +66,7 @@ pub fn learn_effects(
     dev: &[Utterance],
     right: &[bool],
     unanswerable: &[Utterance],
+    thresholds: [f64; 2],
 ) {
     if !train.is_empty() && model.family.span_model().is_some() {
         model.confidence.answerability = None;
@@ -89,7 +93,7 @@ pub fn learn_effects(
         .filter(|(_, right)| **right)
         .filter_map(|(outcome, _)| outcome.parse().map(|parse| parse.probability))
         .collect();
-    model.confidence.threshold = Some(threshold(probabilities));
+    model.confidence.threshold = Some(threshold(probabilities, thresholds));
 }
 
 /// The parses of utterances, those of similar length in one batch.
@@ -246,17 +250,29 @@ fn gradient(points: &[Point], weights: &[f64; ByKind::N]) -> [f64; ByKind::N] {
 }
 
 /// The highest threshold in the allowed range that keeps most of the right answers.
-fn threshold(mut probabilities: Vec<f64>) -> f64 {
+fn threshold(mut probabilities: Vec<f64>, [low, high]: [f64; 2]) -> f64 {
     probabilities.sort_by(f64::total_cmp);
     let lost = ((1.0 - KEPT) * probabilities.len() as f64) as usize;
-    let lowest = probabilities.get(lost).copied().unwrap_or(THRESHOLDS[0]);
+    let lowest = probabilities.get(lost).copied().unwrap_or(low);
     // Two digits: a person reads it.
-    ((lowest * 100.0).floor() / 100.0).clamp(THRESHOLDS[0], THRESHOLDS[1])
+    ((lowest * 100.0).floor() / 100.0).clamp(low, high)
+}
+
+/// The range of thresholds in the configuration of a model, given what `model.json` says of its training; [`THRESHOLDS`] without
+/// one.
+#[must_use]
+pub fn thresholds(training: &Value) -> [f64; 2] {
+    let limit = |at: usize| training["config"]["training"]["thresholds"][at].as_f64();
+    match (limit(0), limit(1)) {
+        (Some(low), Some(high)) if 0.0 <= low && low <= high && high <= 1.0 => [low, high],
+        _ => THRESHOLDS,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     fn points() -> Vec<Point> {
         let mut random = Random::new(5, &[]);
@@ -318,9 +334,22 @@ mod tests {
     #[test]
     fn the_threshold_keeps_most_right_answers_and_stays_in_its_range() {
         let probabilities: Vec<f64> = (0..100).map(|at| 0.42 + f64::from(at) / 50.0).collect();
-        let found = threshold(probabilities.clone());
+        let found = threshold(probabilities.clone(), THRESHOLDS);
         let kept = probabilities.iter().filter(|p| **p >= found).count();
         assert!((95..=97).contains(&kept), "{found} keeps {kept}");
-        assert_eq!((threshold(vec![0.99; 50]), threshold(Vec::new())), (0.55, 0.5));
+        let of = |probabilities: Vec<f64>| threshold(probabilities, [0.4, 0.45]);
+        assert_eq!([of(vec![0.99; 50]), of(vec![0.43; 50]), of(Vec::new())], [0.45, 0.43, 0.4]);
+    }
+
+    #[test]
+    fn the_range_of_thresholds_is_that_of_the_configuration_where_it_makes_sense() {
+        let of =
+            |range: Value| super::thresholds(&json!({ "config": { "training": { "thresholds": range } } }));
+        assert_eq!(of(json!([0.4, 0.45])), [0.4, 0.45]);
+        for odd in [json!(null), json!([0.4]), json!([0.6, 0.5]), json!([-1, 0.5]), json!(["a", "b"])] {
+            assert_eq!(of(odd), THRESHOLDS);
+        }
+        // A model from before there was a configuration.
+        assert_eq!(super::thresholds(&Value::Null), THRESHOLDS);
     }
 }
