@@ -189,9 +189,8 @@ impl Run<'_> {
         let train: Vec<_> = self.pairs.iter().map(|pair| pair.utterance.clone()).collect();
         let fitted = calibrate::fit(&self.model, &evaluator, &train, &self.dev);
         self.model.confidence = fitted.confidence;
-        let dev: Vec<Utterance> = self.dev.iter().map(Example::spoken).collect();
-        let unanswerable = &self.unanswerable;
-        calibrate::learn_effects(&mut self.model, &train, &dev, &fitted.right, unanswerable);
+        let (dev, unanswerable) = (&self.dev, &self.unanswerable);
+        calibrate::learn_effects(&mut self.model, &train, dev, &fitted.right, unanswerable);
         fitted.ece_of_posteriors
     }
 
