@@ -26,7 +26,7 @@ impl FamilySettings for End2EndSettings {
     }
 
     fn training(&self) -> &'static [(&'static str, &'static str)] {
-        &[("epochs", "10"), ("rate_encoder", "1e-4"), ("frozen_layers", "0"), ("noise", "0.0")]
+        &[("epochs", "6"), ("rate_encoder", "2e-4"), ("frozen_layers", "0"), ("noise", "0.0")]
     }
 
     fn check(&self) -> Result<(), String> {
