@@ -10,6 +10,7 @@ pub mod exec;
 #[cfg(feature = "geo")]
 pub mod geo;
 pub mod load;
+pub mod objects;
 pub mod scan;
 pub mod senseless;
 mod table;

@@ -83,9 +83,7 @@ pub struct Fitted {
 /// `MAX_UTTERANCES` of them.
 #[must_use]
 pub fn fit(model: &Model, evaluator: &Evaluator<'_>, train: &[Utterance], dev: &[Example]) -> Fitted {
-    let scored = evaluate_with(model, evaluator, dev, &|_| {}, &|_, _, outcome| {
-        outcome.parse().map(|parse| parse.posterior)
-    });
+    let scored = evaluate_with(model, evaluator, dev, &|_| {}, &|_, _, outcome| outcome.posterior());
     let points: Vec<(f64, bool)> =
         scored.iter().filter_map(|(scored, posterior)| Some(((*posterior)?, scored.is_right()?))).collect();
     let all = scored.iter().filter_map(|(one, posterior)| Some((posterior.unwrap_or(0.0), one.is_right()?)));

@@ -11,7 +11,7 @@ use spanwise_core::Utterance;
 use spanwise_domains::data::Example;
 use spanwise_lang::{TermId, Terms};
 use spanwise_model::span_model::Prepared;
-use spanwise_model::{Details, Model, Outcome, Parse, SpanModel};
+use spanwise_model::{Model, Outcome, Parse, Request, SpanModel};
 
 /// The number of utterances in a batch.
 pub const BATCH: usize = 32;
@@ -40,6 +40,7 @@ pub fn evaluate_with<T: Send>(
     progress: &(dyn Fn(usize) + Sync),
     keep: &(dyn Fn(&Example, &ScoredExample, &Outcome) -> T + Sync),
 ) -> Vec<(ScoredExample, T)> {
+    let answers_directly = model.family.settings().family().answers_directly();
     // Its grammar is needed only if there are gold trees.
     let has_trees = examples.iter().any(|example| example.gold_spans.is_some());
     let one_tree = has_trees.then(|| OneTree::new(&model.domain));
@@ -50,11 +51,15 @@ pub fn evaluate_with<T: Send>(
         .map_init(
             || evaluator.clone(),
             |evaluator, batch| {
-                let utterances = batch.iter().map(|&at| examples[at].spoken()).collect();
-                let outcomes = model.parse_batch(utterances, Details::default());
+                let outcomes = model.parse_requests(batch.iter().map(|&at| request(&examples[at])).collect());
                 let mut one = |(&at, outcome): (&usize, Outcome)| {
-                    let scored = score_one(model, evaluator, one_tree.as_ref(), &examples[at], &outcome);
-                    (at, (scored, keep(&examples[at], &scored, &outcome)))
+                    let example = &examples[at];
+                    let scored = if answers_directly {
+                        score_answer(evaluator, example, &outcome)
+                    } else {
+                        score_one(model, evaluator, one_tree.as_ref(), example, &outcome)
+                    };
+                    (at, (scored, keep(example, &scored, &outcome)))
                 };
                 let scored: Vec<_> = batch.iter().zip(outcomes).map(&mut one).collect();
                 progress(batch.len());
@@ -65,6 +70,19 @@ pub fn evaluate_with<T: Send>(
         .collect();
     scored.sort_unstable_by_key(|(at, _)| *at);
     scored.into_iter().map(|(_, one)| one).collect()
+}
+
+/// An example as a question, with its context.
+pub(crate) fn request(example: &Example) -> Request<'_> {
+    Request { context: example.context.as_ref(), ..Request::new(example.spoken()) }
+}
+
+fn score_answer(evaluator: &mut Evaluator<'_>, example: &Example, outcome: &Outcome) -> ScoredExample {
+    let answer = match outcome {
+        Outcome::Answered(found) => Some((found.answer.as_str(), found.probability)),
+        Outcome::Found(_) | Outcome::Nothing { .. } => None,
+    };
+    evaluator.score_answer(example, answer)
 }
 
 fn score_one(

@@ -8,6 +8,8 @@
 //!   always wrong, while the authors count it as correct if the gold answer is empty.
 //! * **Strict denotation**: the same, but an empty or failed answer is correct only if the program is exactly the gold
 //!   one.
+//! * A model that gives answers without programs is scored by them: its answer is compared with the gold denotation as
+//!   text. Exact match and coverage do not apply to it.
 //! * The gold denotation is found by executing the gold program. If there is none, or if it cannot be executed, the
 //!   `answer` of the example is used. Examples whose gold denotation is unknown (no executor, no scene, an unreachable
 //!   service) are left out of both denotation metrics, whatever was predicted; [`Report::n_denotation`] counts the
@@ -191,10 +193,7 @@ impl<'a> Evaluator<'a> {
         prediction: Option<&Prediction<'_>>,
         gold_tree: Option<&LabelledSpans>,
     ) -> ScoredExample {
-        if self.terms.len() > MAX_TERMS {
-            self.terms = self.domain.new_terms();
-            self.known.clear();
-        }
+        self.forget();
         let gold = example.program.as_ref().map(|text| self.terms.parse(text).ok());
         let predicted = prediction.map(|prediction| self.terms.import(prediction.terms, prediction.program));
         let exact = gold.map(|gold| gold.is_some() && gold == predicted);
@@ -220,6 +219,42 @@ impl<'a> Evaluator<'a> {
         }
     }
 
+    /// Compares an answer that a model gives without a program, and its probability, with an example. There is no program
+    /// that could match. Whether the executor runs does not matter where the example has an answer.
+    #[must_use]
+    pub fn score_answer(&mut self, example: &Example, found: Option<(&str, f64)>) -> ScoredExample {
+        self.forget();
+        let gold = example.program.as_ref().and_then(|text| self.terms.parse(text).ok());
+        let predicted = found.map(|(answer, _)| Outcome::of_answer(answer));
+        let expected = self.expected(example, gold);
+        let is_right = |predicted: &Outcome| expected.as_ref().map(|expected| expected == predicted);
+        let denotation = predicted.as_ref().map_or(expected.as_ref().map(|_| false), is_right);
+        let is_value = matches!(predicted, Some(Outcome::Value(_)));
+        ScoredExample {
+            denotation,
+            denotation_strict: denotation.map(|right| right && is_value),
+            found: found.is_some(),
+            probability: found.map_or(0.0, |(_, probability)| probability),
+            ..ScoredExample::default()
+        }
+    }
+
+    /// Bounds the memory of the store.
+    fn forget(&mut self) {
+        if self.terms.len() > MAX_TERMS {
+            self.terms = self.domain.new_terms();
+            self.known.clear();
+        }
+    }
+
+    /// The gold denotation of an example with this gold program; `None` if it is unknown.
+    fn expected(&mut self, example: &Example, gold: Option<TermId>) -> Option<Outcome> {
+        match gold.map_or(Outcome::Unknown, |gold| self.outcome(gold, example.context.as_ref())) {
+            Outcome::Unknown => example.answer.as_deref().map(Outcome::of_answer),
+            known => Some(known),
+        }
+    }
+
     /// Whether a prediction has the gold denotation: lenient, and strict. `None` if the gold denotation is unknown.
     fn compare(
         &mut self,
@@ -230,12 +265,7 @@ impl<'a> Evaluator<'a> {
     ) -> Option<[bool; 2]> {
         self.executor.as_ref()?;
         let context = example.context.as_ref();
-        let expected = gold.map_or(Outcome::Unknown, |gold| self.outcome(gold, context));
-        let expected = match (expected, &example.answer) {
-            (Outcome::Unknown, Some(answer)) => Outcome::of_answer(answer),
-            (Outcome::Unknown, None) => return None,
-            (known, _) => known,
-        };
+        let expected = self.expected(example, gold)?;
         let Some(predicted) = predicted else { return Some([false; 2]) };
         if exact {
             return Some([true; 2]);

@@ -7,19 +7,19 @@ use crate::outcome::Refused;
 const MAX_BATCH_PIECES: usize = 1 << 13;
 
 /// A request that is ready for the network, with its place among all.
-pub(crate) struct Ready<I> {
+pub(crate) struct Ready<'a, I> {
     pub(crate) at: usize,
-    pub(crate) request: Request,
+    pub(crate) request: Request<'a>,
     pub(crate) input: I,
 }
 
 /// Prepares every request, and passes those that are not refused on in batches of bounded size. The results are in the order
 /// of the requests.
-pub(crate) fn in_batches<I>(
-    requests: Vec<Request>,
-    prepare: impl Fn(&Request) -> Result<I, Refused>,
+pub(crate) fn in_batches<'a, I>(
+    requests: Vec<Request<'a>>,
+    prepare: impl Fn(&Request<'a>) -> Result<I, Refused>,
     n_pieces: impl Fn(&I) -> usize,
-    parse: impl Fn(Vec<Ready<I>>) -> Vec<(usize, Parsed)>,
+    parse: impl Fn(Vec<Ready<'a, I>>) -> Vec<(usize, Parsed)>,
 ) -> Vec<Parsed> {
     let mut parsed = Vec::with_capacity(requests.len());
     let (mut batch, mut longest) = (Vec::new(), 0);

@@ -2,7 +2,7 @@
 
 use crate::directory::ModelError;
 use crate::families::Settings;
-use crate::outcome::{Details, Parse, Refused};
+use crate::outcome::{Details, Parse, Predicted, Refused};
 use crate::span_model::{Doubt, SpanModel};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -11,7 +11,8 @@ use spanwise_chart::gold_tree::GoldTree;
 use spanwise_chart::spans::SpanPosterior;
 use spanwise_core::{Span, Utterance};
 use spanwise_lang::{ConstantId, Domain, TermId, Terms};
-use spanwise_nn::pretrained::{EncoderConfig, Weights};
+use spanwise_nn::pretrained::{Activation, Architecture, EncoderConfig, Weights};
+use spanwise_nn::tokenizer::WordTable;
 use spanwise_nn::{Gradients, Noise, Params, Pieces, Tokenizer};
 use std::fmt;
 use std::path::Path;
@@ -33,15 +34,58 @@ pub enum Objective {
     GoldTrees,
 }
 
-/// An utterance with its program: what training learns from.
+/// An utterance with what is right for it: what training learns from.
 #[derive(Clone, Debug)]
 pub struct Pair {
     /// The utterance.
     pub utterance: Utterance,
-    /// The gold program.
-    pub program: TermId,
-    /// The leaves of the gold tree, where the data has one: which constant is aligned to which words.
-    pub leaves: Option<Vec<(Span, ConstantId)>>,
+    /// Its program, or its answer for a family that gives no programs.
+    pub gold: Gold,
+}
+
+/// What is right for an utterance.
+#[derive(Clone, Debug)]
+pub enum Gold {
+    /// A program.
+    Program {
+        /// The gold program.
+        program: TermId,
+        /// The leaves of the gold tree, where the data has one: which constant is aligned to which words.
+        leaves: Option<Vec<(Span, ConstantId)>>,
+    },
+    /// An answer in a context.
+    Answer {
+        /// The gold answer, in the notation of the domain's executor.
+        answer: String,
+        /// What it is an answer in, such as a scene.
+        context: Arc<Value>,
+    },
+}
+
+impl Pair {
+    /// An utterance with its program, without a tree.
+    #[must_use]
+    pub fn new(utterance: Utterance, program: TermId) -> Self {
+        Self { utterance, gold: Gold::Program { program, leaves: None } }
+    }
+
+    /// The gold program, if one is learned.
+    #[must_use]
+    pub fn program(&self) -> Option<TermId> {
+        match self.gold {
+            Gold::Program { program, .. } => Some(program),
+            Gold::Answer { .. } => None,
+        }
+    }
+
+    /// The leaves of its gold tree, if there is one.
+    #[must_use]
+    pub fn leaves(&self) -> Option<&[(Span, ConstantId)]> {
+        match &self.gold {
+            Gold::Program { leaves, .. } => leaves.as_deref(),
+            Gold::Answer { .. } => None,
+        }
+    }
 }
 
 /// A pair as part of a batch.
@@ -133,13 +177,23 @@ impl StepTime {
 
 /// An utterance to parse, what is wanted, and what it may cost.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct Request<'a> {
     /// The utterance.
     pub utterance: Utterance,
+    /// What it is asked about, such as a scene. Families that give programs do not look at it.
+    pub context: Option<&'a Value>,
     /// What is computed besides the best program.
     pub details: Details,
     /// What it may cost.
     pub budget: Budget,
+}
+
+impl Request<'_> {
+    /// An utterance without a context, of which the best program is wanted, within the default budget.
+    #[must_use]
+    pub fn new(utterance: Utterance) -> Self {
+        Self { utterance, context: None, details: Details::default(), budget: Budget::default() }
+    }
 }
 
 /// What a family returns for one utterance, before calibration.
@@ -147,8 +201,8 @@ pub struct Request {
 pub struct Parsed {
     /// The utterance.
     pub utterance: Utterance,
-    /// The best program with uncalibrated probabilities, or why there is none.
-    pub parse: Result<Box<Parse>, Refused>,
+    /// The best program or answer with uncalibrated probabilities, or why there is none.
+    pub predicted: Result<Predicted, Refused>,
     /// The encoder's vector of every word, one after the other; empty where there is none.
     pub word_vectors: Vec<f32>,
     /// Posterior probabilities of spans, if they were requested and the family has them.
@@ -157,8 +211,13 @@ pub struct Parsed {
 
 impl Parsed {
     /// Nothing, and why.
-    pub(crate) fn nothing(request: Request, reason: Refused) -> Self {
-        Self { utterance: request.utterance, parse: Err(reason), word_vectors: Vec::new(), spans: Vec::new() }
+    pub(crate) fn nothing(request: Request<'_>, reason: Refused) -> Self {
+        Self {
+            utterance: request.utterance,
+            predicted: Err(reason),
+            word_vectors: Vec::new(),
+            spans: Vec::new(),
+        }
     }
 }
 
@@ -184,11 +243,11 @@ pub trait Family: fmt::Debug + Send + Sync {
     /// Parses utterances; one result for each, in their order. Nothing of one utterance influences another.
     ///
     /// `with_vectors` asks for [`Parsed::word_vectors`], from the same pass through the network.
-    fn parse_batch(&self, requests: Vec<Request>, with_vectors: bool) -> Vec<Parsed>;
+    fn parse_batch(&self, requests: Vec<Request<'_>>, with_vectors: bool) -> Vec<Parsed>;
 
     /// The work to parse an utterance, as far as it is known before, in the units of a [`Budget`]. Zero for an utterance
     /// that is refused at once. Cost: making its lattice.
-    fn work(&self, request: &Request) -> u64;
+    fn work(&self, request: &Request<'_>) -> u64;
 
     /// Other words that may have been meant in an utterance that is not understood, given its best parse, if there is one.
     fn doubts(&self, _utterance: &Utterance, _parse: Option<&Parse>) -> Vec<Doubt> {
@@ -261,6 +320,36 @@ pub struct Compact {
     pub min_count: usize,
 }
 
+impl Compact {
+    /// A table of the words of some utterances.
+    pub(crate) fn words<'a>(&self, utterances: impl IntoIterator<Item = &'a Utterance>) -> Tokenizer {
+        let words = WordTable::from_utterances(utterances, self.min_count);
+        Tokenizer::Words(words.with_buckets(self.ngram_buckets as u32))
+    }
+
+    /// The configuration of an encoder of this shape.
+    pub(crate) fn encoder(&self, vocab_size: usize, dropout: f32) -> EncoderConfig {
+        EncoderConfig {
+            architecture: Architecture::Compact,
+            vocab_size,
+            hidden: self.hidden,
+            layers: self.layers,
+            heads: self.heads,
+            intermediate: self.intermediate,
+            max_positions: COMPACT_POSITIONS,
+            type_vocab: 0,
+            layer_norm_eps: 1e-5,
+            dropout: f64::from(dropout),
+            position_offset: 0,
+            relative_buckets: 32,
+            activation: Activation::Gelu,
+        }
+    }
+}
+
+/// Longest utterance of the compact encoder, with its ends.
+const COMPACT_POSITIONS: usize = 5_002;
+
 impl Default for Compact {
     fn default() -> Self {
         Self { hidden: 64, layers: 2, heads: 4, intermediate: 128, ngram_buckets: 4096, min_count: 1 }
@@ -274,8 +363,8 @@ pub struct Blueprint<'a> {
     pub domain: Arc<Domain>,
     /// The store of the training programs.
     pub terms: &'a Terms,
-    /// Training utterances with their programs.
-    pub pairs: &'a [(Utterance, TermId)],
+    /// Training utterances with their programs or answers.
+    pub pairs: &'a [Pair],
     /// The encoder.
     pub encoder: EncoderSource<'a>,
     /// Seed of the initial weights.
@@ -299,8 +388,14 @@ pub struct Stored<'a> {
 
 /// Why a model cannot be built.
 #[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct BuildError(pub String);
+pub enum BuildError {
+    /// The encoder cannot be used.
+    #[error("{0}")]
+    Encoder(String),
+    /// The training examples are not what the family learns from.
+    #[error("{0}")]
+    Examples(String),
+}
 
 /// The hyper-parameters of one family, and the ways to make a model from them.
 pub trait FamilySettings: fmt::Debug {
@@ -312,6 +407,11 @@ pub trait FamilySettings: fmt::Debug {
 
     /// Whether it recombines training examples.
     fn recombines(&self) -> bool {
+        false
+    }
+
+    /// Whether its models give answers without programs, and learn from the answers and contexts of examples.
+    fn answers_directly(&self) -> bool {
         false
     }
 

@@ -26,13 +26,14 @@ pub use consent::ExecutorPolicy;
 pub use directory::{DirectoryLock, FORMAT_VERSION, ModelError};
 pub use families::Settings;
 pub use family::{
-    Blueprint, BuildError, Compact, EncoderSource, Family, FamilySettings, Objective, Pair, Request, Shard,
-    ShardGradients, StepTime, Task,
+    Blueprint, BuildError, Compact, EncoderSource, Family, FamilySettings, Gold, Objective, Pair, Request,
+    Shard, ShardGradients, StepTime, Task,
 };
 pub use labels::Labels;
 pub use model::Model;
 pub use outcome::{
-    Alternative, Correction, Crowded, Details, Guessed, Outcome, Parse, Provenance, Rival, Unread,
+    Alternative, Answered, Correction, Crowded, Details, Guessed, Outcome, Parse, Predicted, Provenance,
+    Rival, Unread,
 };
 pub use parser::Parser;
 pub use reading::{Question, Withhold, plain_tree};

@@ -1,9 +1,9 @@
 //! A model: a family's parser for a domain, with calibrated probabilities.
 
-use crate::confidence::{Answerability, Confidence, ReadAs, WordRole};
+use crate::confidence::{Answerability, Confidence, Evidence, Novelty, ReadAs, WordRole};
 use crate::directory::{FORMAT_VERSION, ModelError};
 use crate::family::{Family, Parsed, Request};
-use crate::outcome::{Details, Outcome, Parse, Refused};
+use crate::outcome::{Answered, Details, Outcome, Parse, Predicted, Refused};
 use crate::unread::{Basis, Known, WordEvidence, is_in_phrase, read_words, unread};
 use spanwise_chart::budget::Budget;
 use spanwise_core::Utterance;
@@ -78,14 +78,14 @@ impl Model {
     /// A batch is padded to its longest utterance, so utterances of similar length should share one.
     #[must_use]
     pub fn parse_batch(&self, utterances: Vec<Utterance>, details: Details) -> Vec<Outcome> {
-        let request = |utterance| Request { utterance, details, budget: Budget::default() };
+        let request = |utterance| Request { details, ..Request::new(utterance) };
         self.parse_requests(utterances.into_iter().map(request).collect())
     }
 
-    /// The same, with details and a budget for each utterance. One that would exceed its budget has no program, and the
+    /// The same, with a context, details and a budget for each utterance. One that would exceed its budget has no program, and the
     /// reason says so.
     #[must_use]
-    pub fn parse_requests(&self, requests: Vec<Request>) -> Vec<Outcome> {
+    pub fn parse_requests(&self, requests: Vec<Request<'_>>) -> Vec<Outcome> {
         let with_vectors = self.confidence.novelty.is_some() || self.confidence.answerability.is_some();
         let settings: Vec<(Details, Budget)> =
             requests.iter().map(|request| (request.details, request.budget.clone())).collect();
@@ -97,9 +97,12 @@ impl Model {
 
     /// Turns the posteriors of a parse into probabilities.
     pub(crate) fn calibrate(&self, parsed: Parsed) -> Outcome {
-        let Parsed { utterance, parse, word_vectors, spans } = parsed;
-        let mut parse = match parse {
-            Ok(parse) => parse,
+        let Parsed { utterance, predicted, word_vectors, spans } = parsed;
+        let mut parse = match predicted {
+            Ok(Predicted::Program(parse)) => parse,
+            Ok(Predicted::Answer(answered)) => {
+                return Outcome::Answered(self.calibrate_answer(answered, &word_vectors));
+            }
             Err(Refused { cause, reason }) => return Outcome::Nothing { utterance, cause, reason, spans },
         };
         parse.spans = spans;
@@ -117,6 +120,19 @@ impl Model {
         parse.probability = best;
         parse.alternatives.iter_mut().zip(others).for_each(|(other, p)| other.probability = p);
         Outcome::Found(parse)
+    }
+
+    /// Turns the posterior of an answer into a probability. Which words it rests on is not known.
+    fn calibrate_answer(&self, mut answered: Box<Answered>, word_vectors: &[f32]) -> Box<Answered> {
+        if let Some(novelty) = &self.confidence.novelty {
+            let is_name = self.domain.lexicon().is_name(&answered.utterance);
+            (answered.in_domain, answered.unknown_words) =
+                in_domain(novelty, &answered.utterance, &is_name, word_vectors);
+        }
+        let (evidence, posterior) = (Evidence::default(), answered.posterior);
+        (answered.probability, _) =
+            self.confidence.probabilities(answered.in_domain, &evidence, posterior, &[]);
+        answered
     }
 
     /// The words that a parse leaves out although they carry a meaning, those that it guesses, and the evidence against its
@@ -168,14 +184,25 @@ impl Model {
         for it in parse.corrections.iter().filter(|it| inexact.contains(&it.kind)) {
             is_name[it.span.start as usize..it.span.end as usize].fill(true);
         }
-        let score = novelty.of(word_vectors, &is_name);
-        let in_domain = novelty.scale.in_domain(&score);
-        let mut unknown = Vec::new();
-        if in_domain < 0.5 {
-            let words: Vec<&str> = read.tokens().iter().map(|token| &*token.lower).collect();
-            unknown = novelty.unknown_words(&score, &words).into_iter().map(|at| at as u32).collect();
-        }
+        let found = in_domain(novelty, &read, &is_name, word_vectors);
         drop(read);
-        (parse.in_domain, parse.unknown_words) = (in_domain, unknown);
+        (parse.in_domain, parse.unknown_words) = found;
     }
+}
+
+/// The probability that an utterance is in the domain and, if it is below one half, the unknown words.
+fn in_domain(
+    novelty: &Novelty,
+    utterance: &Utterance,
+    is_name: &[bool],
+    word_vectors: &[f32],
+) -> (f64, Vec<u32>) {
+    let score = novelty.of(word_vectors, is_name);
+    let in_domain = novelty.scale.in_domain(&score);
+    let mut unknown = Vec::new();
+    if in_domain < 0.5 {
+        let words: Vec<&str> = utterance.tokens().iter().map(|token| &*token.lower).collect();
+        unknown = novelty.unknown_words(&score, &words).into_iter().map(|at| at as u32).collect();
+    }
+    (in_domain, unknown)
 }

@@ -104,7 +104,7 @@ pub struct Crowded {
     pub n_names: usize,
 }
 
-/// Why an utterance has no parse.
+/// Why nothing was found for an utterance.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refused {
     /// The kind of reason.
@@ -276,12 +276,54 @@ impl Parse {
     }
 }
 
+/// An answer that a model gives without a program.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Answered {
+    /// The utterance.
+    pub utterance: Utterance,
+    /// The answer, in the notation of the domain's executor.
+    pub answer: String,
+    /// The probability that the answer is right: calibrated, and lower where the utterance looks out-of-domain.
+    pub probability: f64,
+    /// The probability of the answer among all answers that the model can give.
+    pub posterior: f64,
+    /// The probability that the utterance is in the domain; 1 for a model without novelty detection.
+    pub in_domain: f64,
+    /// The unknown words, where the utterance is more likely out-of-domain than not.
+    pub unknown_words: Vec<u32>,
+}
+
+impl Answered {
+    /// An answer of which nothing is known but its posterior.
+    #[must_use]
+    pub fn new(utterance: Utterance, answer: String, posterior: f64) -> Self {
+        let probability = posterior;
+        Self { utterance, answer, probability, posterior, in_domain: 1.0, unknown_words: Vec::new() }
+    }
+
+    /// The [`unknown_words`](Self::unknown_words) as they were written.
+    pub fn unknown(&self) -> impl Iterator<Item = &str> {
+        self.unknown_words.iter().map(|&at| self.utterance.slice(Span { start: at, end: at + 1 }))
+    }
+}
+
+/// What a family finds for an utterance.
+#[derive(Clone, Debug)]
+pub enum Predicted {
+    /// A program.
+    Program(Box<Parse>),
+    /// An answer without a program.
+    Answer(Box<Answered>),
+}
+
 /// The result of parsing one utterance. That there is no program is an outcome, not an error.
 #[derive(Clone, Debug)]
 pub enum Outcome {
     /// A program was found.
     Found(Box<Parse>),
-    /// No program was found.
+    /// An answer was found, by a family that gives no programs.
+    Answered(Box<Answered>),
+    /// Nothing was found.
     Nothing {
         /// The utterance.
         utterance: Utterance,
@@ -300,6 +342,26 @@ impl Outcome {
     pub fn parse(&self) -> Option<&Parse> {
         match self {
             Self::Found(parse) => Some(parse),
+            Self::Answered(_) | Self::Nothing { .. } => None,
+        }
+    }
+
+    /// The calibrated probability of the program or the answer, if there is one.
+    #[must_use]
+    pub fn probability(&self) -> Option<f64> {
+        match self {
+            Self::Found(parse) => Some(parse.probability),
+            Self::Answered(answered) => Some(answered.probability),
+            Self::Nothing { .. } => None,
+        }
+    }
+
+    /// The posterior of the program or the answer, if there is one.
+    #[must_use]
+    pub fn posterior(&self) -> Option<f64> {
+        match self {
+            Self::Found(parse) => Some(parse.posterior),
+            Self::Answered(answered) => Some(answered.posterior),
             Self::Nothing { .. } => None,
         }
     }
@@ -309,6 +371,7 @@ impl Outcome {
     pub fn utterance(&self) -> &Utterance {
         match self {
             Self::Found(parse) => &parse.utterance,
+            Self::Answered(answered) => &answered.utterance,
             Self::Nothing { utterance, .. } => utterance,
         }
     }
@@ -318,6 +381,7 @@ impl Outcome {
     pub fn spans(&self) -> &[SpanPosterior] {
         match self {
             Self::Found(parse) => &parse.spans,
+            Self::Answered(_) => &[],
             Self::Nothing { spans, .. } => spans,
         }
     }

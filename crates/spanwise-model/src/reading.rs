@@ -1,5 +1,6 @@
 //! Readings: what the parser finds for an utterance, written out as plain data and evaluated.
 
+mod answered;
 mod withheld;
 
 use crate::family::Request;
@@ -32,7 +33,7 @@ const PROGRAM_COLUMNS: usize = 72;
 pub struct Question<'a> {
     /// The utterance.
     pub utterance: Utterance,
-    /// What programs are evaluated in: a scene, say.
+    /// What the utterance is about and programs are evaluated in: a scene, say.
     pub context: Option<&'a Value>,
     /// Most other programs to report.
     pub alternatives: usize,
@@ -43,7 +44,7 @@ pub struct Question<'a> {
     pub chart: bool,
     /// What it may cost. A question that would cost more has a reading without a program.
     pub budget: Budget,
-    /// Whether to evaluate the program that is reported.
+    /// Whether to evaluate the program that is reported. An answer without a program is given all the same.
     pub execute: bool,
     /// Whether to evaluate the other programs too, if the first one is evaluated.
     pub execute_alternatives: bool,
@@ -77,14 +78,15 @@ impl Question<'_> {
         }
     }
 
-    fn request(&self) -> Request {
+    fn request(&self) -> Request<'_> {
         let details = Details {
             alternatives: self.alternatives,
             provenance: true,
             chart: self.chart,
             rival: self.withhold != Withhold::Never,
         };
-        Request { utterance: self.utterance.clone(), details, budget: self.budget.clone() }
+        let (utterance, budget) = (self.utterance.clone(), self.budget.clone());
+        Request { utterance, context: self.context, details, budget }
     }
 }
 
@@ -146,6 +148,7 @@ impl Parser {
                 reading.cause = Some(*cause);
                 reading.reason = Some(reason.clone());
             }
+            Outcome::Answered(answered) => answered::fill(&mut reading, answered, threshold),
             Outcome::Found(parse) => {
                 reading.unknown_words = parse.unknown().map(str::to_owned).collect();
                 reading.corrections = parse.corrections.iter().map(|it| correction(utterance, it)).collect();
@@ -234,7 +237,8 @@ impl Parser {
 
     fn guess(&self, parse: &Parse) -> Guess {
         Guess {
-            program: self.model().domain.display(&parse.terms, parse.program).to_string(),
+            program: Some(self.model().domain.display(&parse.terms, parse.program).to_string()),
+            answer: None,
             probability: parse.probability,
             posterior: parse.posterior,
         }

@@ -4,7 +4,7 @@
 use crate::confidence::Familiarity;
 use crate::family::{Parsed, Request};
 use crate::model::Model;
-use crate::outcome::{Correction, Details, Outcome, Parse};
+use crate::outcome::{Correction, Details, Outcome, Parse, Predicted};
 use crate::span_model::Doubt;
 use spanwise_chart::budget::Budget;
 use spanwise_reading::Cause;
@@ -30,7 +30,7 @@ struct Variant {
     /// The place of the utterance in its batch.
     at: usize,
     doubts: Vec<Doubt>,
-    request: Request,
+    request: Request<'static>,
 }
 
 impl Model {
@@ -126,7 +126,9 @@ impl Model {
             let utterance = read.with_words(words);
             let (details, budget) = settings.clone();
             let is_same_length = utterance.len() == read.len();
-            is_same_length.then_some(Variant { at, doubts, request: Request { utterance, details, budget } })
+            // A family that reads words again finds programs, which need no context.
+            let request = Request { utterance, details, budget, context: None };
+            is_same_length.then_some(Variant { at, doubts, request })
         };
         all.into_iter().filter_map(variant).collect()
     }
@@ -134,7 +136,7 @@ impl Model {
     /// The parse of an utterance with other words, if there is one. Where it replaces a word of the language it becomes
     /// a suggestion: whoever wrote that may have meant it.
     fn reread(&self, first: &Outcome, doubts: Vec<Doubt>, mut second: Parsed) -> Option<Box<Parse>> {
-        let parse = second.parse.as_mut().ok()?;
+        let Ok(Predicted::Program(parse)) = &mut second.predicted else { return None };
         parse.utterance = first.utterance().clone();
         let is_changed = |it: &&Correction| doubts.iter().any(|doubt| doubt.correction.span == it.span);
         let before = first.parse().map_or(&[][..], |parse| &parse.corrections);
@@ -146,7 +148,7 @@ impl Model {
         second.utterance = first.utterance().clone();
         match self.calibrate(second) {
             Outcome::Found(parse) => Some(parse),
-            Outcome::Nothing { .. } => None,
+            Outcome::Answered(_) | Outcome::Nothing { .. } => None,
         }
     }
 }

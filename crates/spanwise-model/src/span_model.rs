@@ -40,8 +40,7 @@ use spanwise_chart::whole_phrases::{Found, whole_phrases};
 use spanwise_core::{Span, Utterance};
 use spanwise_lang::matching::MatchKind;
 use spanwise_lang::{Domain, TermId, Terms};
-use spanwise_nn::pretrained::{Activation, Architecture, EncoderConfig, Pretrained, Weights, WeightsError};
-use spanwise_nn::tokenizer::WordTable;
+use spanwise_nn::pretrained::{EncoderConfig, Pretrained, Weights, WeightsError};
 use spanwise_nn::{Group, HeadConfig, Item, Logits, Network, ParamId, Params, Pieces, Tokenizer};
 use std::borrow::Cow;
 use std::fmt;
@@ -51,9 +50,6 @@ use std::time::Instant;
 /// The tensors of the weights of inexact matches. Models of earlier versions do not have them.
 const MATCHES: &str = "tables.matches";
 const MEANING: &str = "tables.meaning";
-
-/// Longest utterance of the compact encoder, with its ends.
-const COMPACT_POSITIONS: usize = 5_002;
 
 /// What a [`SpanModel`] is made from, besides weights.
 pub(crate) struct Spec {
@@ -190,40 +186,26 @@ impl SpanModel {
     pub(crate) fn build(spec: Spec, blueprint: Blueprint<'_>, rare_below: usize) -> Result<Self, BuildError> {
         let Blueprint { domain, terms, pairs, encoder, seed } = blueprint;
         let mut labels = Labels::new(&domain);
-        labels.mark_rare(&domain, terms, pairs.iter().map(|(_, program)| program), rare_below);
+        let programs: Vec<TermId> = pairs.iter().filter_map(Pair::program).collect();
+        labels.mark_rare(&domain, terms, &programs, rare_below);
         let head = HeadConfig { hidden: spec.hidden, n_labels: labels.len() + spec.n_extra };
         let (tokenizer, network) = match encoder {
             EncoderSource::Pretrained { directory, frozen_layers } => {
                 let Pretrained { config, mut weights, tokenizer } =
-                    Pretrained::open(directory).map_err(|error| BuildError(error.to_string()))?;
+                    Pretrained::open(directory).map_err(|error| BuildError::Encoder(error.to_string()))?;
                 let network = Network::pretrained(config, &mut weights, head, frozen_layers, seed)
-                    .map_err(|error| BuildError(error.to_string()))?;
+                    .map_err(|error| BuildError::Encoder(error.to_string()))?;
                 (tokenizer, network)
             }
             EncoderSource::Compact { shape, dropout } => {
-                let words = WordTable::from_utterances(pairs.iter().map(|(text, _)| text), shape.min_count);
-                let tokenizer = Tokenizer::Words(words.with_buckets(shape.ngram_buckets as u32));
-                let config = EncoderConfig {
-                    architecture: Architecture::Compact,
-                    vocab_size: tokenizer.vocab_size(),
-                    hidden: shape.hidden,
-                    layers: shape.layers,
-                    heads: shape.heads,
-                    intermediate: shape.intermediate,
-                    max_positions: COMPACT_POSITIONS,
-                    type_vocab: 0,
-                    layer_norm_eps: 1e-5,
-                    dropout: f64::from(dropout),
-                    position_offset: 0,
-                    relative_buckets: 32,
-                    activation: Activation::Gelu,
-                };
+                let tokenizer = shape.words(pairs.iter().map(|pair| &pair.utterance));
+                let config = shape.encoder(tokenizer.vocab_size(), dropout);
                 let network = Network::from_scratch(config, tokenizer.n_buckets(), head, seed)
-                    .map_err(|error| BuildError(error.to_string()))?;
+                    .map_err(|error| BuildError::Encoder(error.to_string()))?;
                 (tokenizer, network)
             }
         };
-        let texts = pairs.iter().map(|(text, _)| text);
+        let texts = pairs.iter().map(|pair| &pair.utterance);
         let vocabulary = spec.approximate.then(|| reader::vocabulary(&domain, &tokenizer, texts));
         Ok(Self::new(domain, spec, labels, tokenizer, vocabulary, network))
     }
@@ -459,11 +441,11 @@ impl<F: SpanFamily> Family for F {
         Some(self.model())
     }
 
-    fn parse_batch(&self, requests: Vec<Request>, with_vectors: bool) -> Vec<Parsed> {
+    fn parse_batch(&self, requests: Vec<Request<'_>>, with_vectors: bool) -> Vec<Parsed> {
         parse_batch(self, requests, with_vectors)
     }
 
-    fn work(&self, request: &Request) -> u64 {
+    fn work(&self, request: &Request<'_>) -> u64 {
         parse::prepare_checked(self, request).map_or(0, |input| SpanFamily::work(self, &input))
     }
 

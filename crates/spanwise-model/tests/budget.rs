@@ -32,14 +32,14 @@ fn chart() -> ChartSettings {
 
 fn parse(model: &Model, text: &str, budget: Budget) -> Outcome {
     let details = Details { alternatives: 3, provenance: true, chart: true, rival: false };
-    let request = Request { utterance: Utterance::new(text), details, budget };
+    let request = Request { details, budget, ..Request::new(Utterance::new(text)) };
     model.parse_requests(vec![request]).pop().unwrap()
 }
 
 fn reason(outcome: &Outcome) -> &str {
     match outcome {
         Outcome::Nothing { reason, .. } => reason,
-        Outcome::Found(_) => panic!("there is a program"),
+        _ => panic!("there is a program"),
     }
 }
 

@@ -14,9 +14,11 @@ use spanwise_model::confidence::{
 };
 use spanwise_model::families::bart::BartSettings;
 use spanwise_model::families::chart::ChartSettings;
+use spanwise_model::families::end2end::End2EndSettings;
 use spanwise_model::families::seq2seq::Seq2SeqSettings;
 use spanwise_model::{
-    Blueprint, Compact, Details, EncoderSource, FORMAT_VERSION, FamilySettings as _, Model, Outcome, Parser,
+    Blueprint, Compact, Details, EncoderSource, FORMAT_VERSION, FamilySettings as _, Gold, Model, Outcome,
+    Pair, Parser, Request,
 };
 use spanwise_nn::pretrained::{Weights, write_safetensors};
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,7 +36,7 @@ fn model(seed: u64, hidden: usize) -> Model {
     let domain = Arc::new(spanwise_domains::load::load(TOY).unwrap());
     let mut terms = domain.new_terms();
     let program = terms.parse("do(on(lamp('desk')))").unwrap();
-    let pairs: Vec<_> = TEXTS.iter().map(|text| (Utterance::new(*text), program)).collect();
+    let pairs: Vec<_> = TEXTS.iter().map(|text| Pair::new(Utterance::new(*text), program)).collect();
     let shape = Compact { hidden, layers: 1, heads: 2, intermediate: 32, ngram_buckets: 16, min_count: 1 };
     let encoder = EncoderSource::Compact { shape: &shape, dropout: 0.1 };
     let blueprint = Blueprint { domain: Arc::clone(&domain), terms: &terms, pairs: &pairs, encoder, seed };
@@ -49,7 +51,7 @@ fn decoder(constrained: bool) -> Model {
     let domain = Arc::new(spanwise_domains::load::load(TOY).unwrap());
     let mut terms = domain.new_terms();
     let program = terms.parse("do(blink(lamp('desk'), twice))").unwrap();
-    let pairs: Vec<_> = TEXTS.iter().map(|text| (Utterance::new(*text), program)).collect();
+    let pairs: Vec<_> = TEXTS.iter().map(|text| Pair::new(Utterance::new(*text), program)).collect();
     let shape = Compact::default();
     let encoder = EncoderSource::Compact { shape: &shape, dropout: 0.1 };
     let blueprint = Blueprint { domain: Arc::clone(&domain), terms: &terms, pairs: &pairs, encoder, seed: 1 };
@@ -81,12 +83,86 @@ fn a_decoder_parses_the_same_before_and_after_it_was_saved() {
     }
 }
 
+/// A model that answers without programs, with random weights.
+fn answerer(encoder: EncoderSource<'_>) -> Model {
+    let domain = Arc::new(spanwise_domains::load::load(TOY).unwrap());
+    let terms = domain.new_terms();
+    let context = Arc::new(scene());
+    let pair = |(text, answer): (&&str, &str)| Pair {
+        utterance: Utterance::new(*text),
+        gold: Gold::Answer { answer: answer.to_owned(), context: Arc::clone(&context) },
+    };
+    let pairs: Vec<Pair> = TEXTS.iter().zip(["yes", "no", "2", "3"]).map(pair).collect();
+    let blueprint = Blueprint { domain: Arc::clone(&domain), terms: &terms, pairs: &pairs, encoder, seed: 1 };
+    Model::new(domain, End2EndSettings::default().build(blueprint).unwrap(), None)
+}
+
+fn scene() -> Value {
+    json!({"objects": [{"kind": "lamp", "color": "red", "x": 2}, {"kind": "desk", "x": 1}]})
+}
+
+#[test]
+fn a_model_without_programs_answers_the_same_before_and_after_it_was_saved() {
+    let bert = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spanwise-nn/tests/data/tiny-bert");
+    let shape = Compact::default();
+    for encoder in [
+        EncoderSource::Compact { shape: &shape, dropout: 0.1 },
+        EncoderSource::Pretrained { directory: &bert, frozen_layers: 1 },
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let before = answerer(encoder);
+        before.save(directory.path()).unwrap();
+        let after = Model::load(directory.path()).unwrap();
+        let scene = scene();
+        let answers = |model: &Model| {
+            let request = |text| Request { context: Some(&scene), ..Request::new(Utterance::new(text)) };
+            let outcomes = model.parse_requests(TEXTS.map(request).into());
+            let shown = |outcome: Outcome| match outcome {
+                Outcome::Answered(answered) => Ok(*answered),
+                Outcome::Nothing { reason, .. } => Err(reason),
+                Outcome::Found(_) => panic!("it gives no programs"),
+            };
+            outcomes.into_iter().map(shown).collect::<Vec<_>>()
+        };
+        assert_eq!(answers(&before), answers(&after));
+        assert!(answers(&after)[0].is_ok() && answers(&after)[3].is_err());
+        assert_eq!(before.family.state(), after.family.state());
+    }
+}
+
+#[test]
+fn a_damaged_state_of_a_model_without_programs_is_an_error() {
+    let shape = Compact::default();
+    let model = answerer(EncoderSource::Compact { shape: &shape, dropout: 0.1 });
+    let saved = Saved { directory: tempfile::tempdir().unwrap() };
+    let with = |key: &str, value: u64| {
+        let mut features = model.family.state()["features"].clone();
+        features[key] = value.into();
+        features
+    };
+    let cases = [
+        ("answers", json!([]), "there is no answer to choose"),
+        ("answers", json!(["b", "a"]), "`answers` is not sorted"),
+        ("answers", json!(["a", "b"]), "classes.weight"),
+        ("features", with("n_ranks", u64::from(u32::MAX)), "different values of attributes"),
+        ("features", with("n_axes", u64::MAX), "different values of attributes"),
+        ("features", with("n_ranks", 3), "objects.features.weight"),
+        ("extra", json!(1), "unknown field"),
+    ];
+    for (key, value, expected) in cases {
+        model.save(saved.path()).unwrap();
+        saved.edit(|model| model["state"][key] = value);
+        let error = saved.error();
+        assert!(error.contains(expected), "{key}: {error}");
+    }
+}
+
 /// A pretrained encoder-decoder for lamps, before training.
 fn writer(name: &str) -> Model {
     let domain = Arc::new(spanwise_domains::load::load(TOY).unwrap());
     let mut terms = domain.new_terms();
     let program = terms.parse("do(blink(lamp('desk'), twice))").unwrap();
-    let pairs: Vec<_> = TEXTS.iter().map(|text| (Utterance::new(*text), program)).collect();
+    let pairs: Vec<_> = TEXTS.iter().map(|text| Pair::new(Utterance::new(*text), program)).collect();
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../spanwise-nn/tests/data").join(name);
     let encoder = EncoderSource::Pretrained { directory: &directory, frozen_layers: 0 };
     let blueprint = Blueprint { domain: Arc::clone(&domain), terms: &terms, pairs: &pairs, encoder, seed: 1 };
@@ -108,6 +184,7 @@ fn an_encoder_decoder_is_the_same_before_and_after_it_was_saved() {
             let shown = outcomes.map(|outcome| match outcome {
                 Outcome::Found(parse) => parse.score.to_string(),
                 Outcome::Nothing { reason, .. } => reason,
+                Outcome::Answered(_) => panic!("it writes programs"),
             });
             (pieces, vectors, shown, family.state())
         });

@@ -1,7 +1,7 @@
 //! An encoder in use: which of its layers are frozen, and its output for pieces and for words.
 
 use crate::device::device;
-use crate::layers::{Dropout, Padded};
+use crate::layers::{Dropout, Padded, indices};
 use crate::params::{Params, View};
 use crate::pretrained::EncoderConfig;
 use crate::tokenizer::Pieces;
@@ -40,7 +40,7 @@ impl Encoder {
         self.frozen.is_some()
     }
 
-    fn n_frozen(&self) -> usize {
+    pub(crate) fn n_frozen(&self) -> usize {
         self.frozen.unwrap_or(0)
     }
 
@@ -88,8 +88,7 @@ impl Encoder {
         pieces.words.iter().flat_map(mean).collect()
     }
 
-    /// The output for a batch, one row per piece, padding included. What the frozen layers give is computed for all
-    /// sequences unless it is known for all.
+    /// The output for a batch, one row per piece, padding included.
     pub(crate) fn forward(
         &self,
         view: &View,
@@ -97,8 +96,35 @@ impl Encoder {
         padded: &Padded,
         dropout: &mut Option<Dropout>,
     ) -> Tensor<2> {
-        let (layers, hidden) = (self.config().layers, self.config().hidden);
-        let x = if batch.iter().all(|(_, lower)| lower.is_some()) {
+        let x = self.below(view, batch, padded);
+        self.above(view, x, padded, dropout)
+    }
+
+    /// The output for the first piece of each sequence, `[n, hidden]`, where `unordered`, `[n, vectors, hidden]`, follows the
+    /// pieces. Frozen layers see the pieces alone, so what they give can be cached.
+    pub(crate) fn first(
+        &self,
+        view: &View,
+        batch: &[Sequence<'_>],
+        unordered: Option<Tensor<3>>,
+        padded: &Padded,
+        dropout: &mut Option<Dropout>,
+    ) -> Tensor<2> {
+        let alone = Padded::new(batch.iter().map(|(pieces, _)| pieces.ids.len()).collect());
+        let mut x = self.below(view, batch, &alone);
+        if let Some(unordered) = unordered {
+            // Where the pieces are not trained, the vectors still are.
+            let is_trained = unordered.is_tracked() && !x.is_tracked();
+            x = Tensor::cat(vec![if is_trained { x.autodiff() } else { x }, unordered], 1);
+        }
+        let rows = (0..padded.n).map(|at| (at * padded.n_rows()) as i64).collect();
+        self.above(view, x, padded, dropout).select(0, indices(rows))
+    }
+
+    /// What the frozen layers give, `[n, length, hidden]`: computed for all sequences unless it is known for all.
+    fn below(&self, view: &View, batch: &[Sequence<'_>], padded: &Padded) -> Tensor<3> {
+        let hidden = self.config().hidden;
+        if batch.iter().all(|(_, lower)| lower.is_some()) {
             let mut values = Vec::with_capacity(padded.n * padded.length * hidden);
             for (at, (_, lower)) in batch.iter().enumerate() {
                 values.extend_from_slice(lower.unwrap_or_default());
@@ -109,10 +135,15 @@ impl Encoder {
             let batch: Vec<&Pieces> = batch.iter().map(|(pieces, _)| *pieces).collect();
             let x = self.transformer.embed(view, &batch, padded);
             self.transformer.run(view, x, padded, 0..self.n_frozen(), &mut None)
-        };
-        let x = self.transformer.run(view, x, padded, self.n_frozen()..layers, dropout);
-        // [n * length, hidden]
-        Dropout::apply(dropout, x).reshape([padded.n * padded.length, hidden])
+        }
+    }
+
+    /// The output of all layers from that of the frozen ones, one row per piece or vector.
+    fn above(&self, view: &View, x: Tensor<3>, padded: &Padded, dropout: &mut Option<Dropout>) -> Tensor<2> {
+        let Self { transformer, .. } = self;
+        let x = transformer.run(view, x, padded, self.n_frozen()..transformer.config.layers, dropout);
+        // [n * rows, hidden]
+        Dropout::apply(dropout, x).reshape([padded.n * padded.n_rows(), transformer.config.hidden])
     }
 }
 

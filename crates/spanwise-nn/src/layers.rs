@@ -109,26 +109,47 @@ impl Dropout {
     }
 }
 
-/// A batch of sequences, padded to the longest.
+/// A batch of sequences, padded to the longest. Behind its pieces, each may have vectors that are in no order; they are
+/// padded for themselves.
 pub(crate) struct Padded {
     pub(crate) n: usize,
+    /// Pieces of each sequence, with padding.
     pub(crate) length: usize,
+    /// Vectors in no order of each sequence, with padding.
+    pub(crate) n_unordered: usize,
     lengths: Vec<usize>,
+    unordered: Vec<usize>,
 }
 
 impl Padded {
     pub(crate) fn new(lengths: Vec<usize>) -> Self {
-        Self { n: lengths.len(), length: lengths.iter().copied().max().unwrap_or(0), lengths }
+        let unordered = vec![0; lengths.len()];
+        Self::with_unordered(lengths, unordered)
     }
 
-    /// Minus a lot on padding, `[n, 1, 1, length]`; `None` when nothing is padded.
+    pub(crate) fn with_unordered(lengths: Vec<usize>, unordered: Vec<usize>) -> Self {
+        let most = |counts: &[usize]| counts.iter().copied().max().unwrap_or(0);
+        Self { n: lengths.len(), length: most(&lengths), n_unordered: most(&unordered), lengths, unordered }
+    }
+
+    /// Rows of each sequence.
+    pub(crate) fn n_rows(&self) -> usize {
+        self.length + self.n_unordered
+    }
+
+    /// Minus a lot on padding, `[n, 1, 1, rows]`; `None` when nothing is padded.
     pub(crate) fn mask(&self) -> Option<Tensor<4>> {
-        if self.lengths.iter().all(|&length| length == self.length) {
+        let is_full =
+            |(&length, &unordered): (&usize, &usize)| length == self.length && unordered == self.n_unordered;
+        if self.lengths.iter().zip(&self.unordered).all(is_full) {
             return None;
         }
-        let row = |&length: &usize| (0..self.length).map(move |at| if at < length { 0.0 } else { PADDED });
-        let mask: Vec<f32> = self.lengths.iter().flat_map(row).collect();
-        Some(Tensor::from_data(TensorData::new(mask, [self.n, 1, 1, self.length]), &device()))
+        let part = |n: usize, all: usize| (0..all).map(move |at| if at < n { 0.0 } else { PADDED });
+        let row = |(&length, &unordered): (&usize, &usize)| {
+            part(length, self.length).chain(part(unordered, self.n_unordered))
+        };
+        let mask: Vec<f32> = self.lengths.iter().zip(&self.unordered).flat_map(row).collect();
+        Some(Tensor::from_data(TensorData::new(mask, [self.n, 1, 1, self.n_rows()]), &device()))
     }
 }
 
@@ -327,6 +348,49 @@ impl Builder<'_, '_> {
         Ok(Norm {
             gain: self.vector(&format!("{name}.weight"), size, 1.0)?,
             bias: self.vector(&format!("{name}.bias"), size, 0.0)?,
+        })
+    }
+}
+
+/// Adds parameters that follow the encoder: saved ones, or random ones if the encoder's are not saved ones.
+pub(crate) struct HeadBuilder<'a, 'b> {
+    pub(crate) params: &'a mut Params,
+    pub(crate) source: &'a mut Source<'b>,
+    pub(crate) random: Random,
+}
+
+impl HeadBuilder<'_, '_> {
+    pub(crate) fn matrix(&mut self, name: &str, shape: [usize; 2]) -> Result<ParamId, WeightsError> {
+        let deviation = (2.0 / (shape[0] + shape[1]) as f32).sqrt();
+        Ok(match self.source {
+            Source::Saved(weights) => {
+                let values = weights.take(name, &shape)?;
+                self.params.add(name, &shape, Group::Head, values)
+            }
+            _ => self.params.add_normal(name, shape, Group::Head, deviation, &mut self.random),
+        })
+    }
+
+    pub(crate) fn vector(&mut self, name: &str, initial: Vec<f32>) -> Result<ParamId, WeightsError> {
+        let shape = [initial.len()];
+        let values = match self.source {
+            Source::Saved(weights) => weights.take(name, &shape)?,
+            _ => initial,
+        };
+        Ok(self.params.add(name, &shape, Group::Head, values))
+    }
+
+    pub(crate) fn norm(&mut self, name: &str, size: usize) -> Result<Norm, WeightsError> {
+        Ok(Norm {
+            gain: self.vector(&format!("{name}.weight"), vec![1.0; size])?,
+            bias: self.vector(&format!("{name}.bias"), vec![0.0; size])?,
+        })
+    }
+
+    pub(crate) fn linear(&mut self, name: &str, input: usize, output: usize) -> Result<Linear, WeightsError> {
+        Ok(Linear {
+            weight: self.matrix(&format!("{name}.weight"), [input, output])?,
+            bias: self.vector(&format!("{name}.bias"), vec![0.0; output])?,
         })
     }
 }

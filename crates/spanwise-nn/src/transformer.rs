@@ -179,18 +179,28 @@ impl Transformer {
         zeros.select_assign(0, indices(rows), found, burn::tensor::IndexingUpdateOp::Add).reshape(shape)
     }
 
-    /// The attention bias of relative distances, `[1, heads, length, length]`.
-    fn relative_bias(&self, view: &View, length: usize) -> Option<Tensor<4>> {
-        let table = view.matrix(self.relative?);
+    /// The attention bias of relative distances, `[1, heads, rows, rows]`. What is in no order is at no distance and has
+    /// none.
+    fn relative_bias(&self, view: &View, padded: &Padded) -> Option<Tensor<4>> {
+        let mut table = view.matrix(self.relative?);
+        let (n_known, heads, n_rows) = (table.dims()[0], self.config.heads, padded.n_rows());
+        if padded.n_unordered > 0 {
+            let zeros = Tensor::<2>::zeros([1, heads], &device());
+            let zeros = if table.is_tracked() { zeros.autodiff() } else { zeros };
+            table = Tensor::cat(vec![table, zeros], 0);
+        }
         let n_buckets = match self.config.architecture {
             // However long its table is.
             Architecture::Mpnet => MPNET_BUCKETS,
             _ => self.config.relative_buckets,
         };
-        let pairs = (0..length).flat_map(|from| (0..length).map(move |to| (from, to)));
-        let buckets = pairs.map(|(from, to)| bucket(to as i64 - from as i64, n_buckets) as i64).collect();
-        // [length, length, heads]
-        let bias = table.select(0, indices(buckets)).reshape([length, length, self.config.heads]);
+        let pairs = (0..n_rows).flat_map(|from| (0..n_rows).map(move |to| (from, to)));
+        let bucket_of = |(from, to): (usize, usize)| match from.max(to) < padded.length {
+            true => bucket(to as i64 - from as i64, n_buckets) as i64,
+            false => n_known as i64,
+        };
+        // [rows, rows, heads]
+        let bias = table.select(0, indices(pairs.map(bucket_of).collect())).reshape([n_rows, n_rows, heads]);
         Some(bias.swap_dims(1, 2).swap_dims(0, 1).unsqueeze())
     }
 
@@ -204,7 +214,7 @@ impl Transformer {
         dropout: &mut Option<Dropout>,
     ) -> Tensor<3> {
         let mask = padded.mask();
-        let bias = match (self.relative_bias(view, padded.length), mask) {
+        let bias = match (self.relative_bias(view, padded), mask) {
             (Some(bias), Some(mask)) => Some(bias + mask),
             (bias, mask) => bias.or(mask),
         };

@@ -15,7 +15,8 @@ use serde::{Deserialize, Serialize};
 
 /// What a parser makes of one utterance.
 ///
-/// `program` and `tree` are optional. A model without trees gives none. Neither is there for an utterance that no
+/// `program` and `tree` are optional. A model without trees gives none, and some models give an `answer` without a program.
+/// Neither is there for an utterance that no
 /// program was found for, nor for an answer that was withheld (selective prediction); `reason` then says why, and
 /// `guess` holds the program that was withheld. Fields that are absent are `null` in JSON, apart from those that are
 /// marked as left out.
@@ -42,18 +43,19 @@ use serde::{Deserialize, Serialize};
 pub struct Reading {
     /// The utterance as it was given.
     pub utterance: String,
-    /// The program on one line.
+    /// The program on one line; null for a model that gives answers without programs.
     pub program: Option<String>,
     /// The program broken into lines.
     pub lines: Option<String>,
-    /// What the program evaluates to, as a typed value; null for a model without an executor.
+    /// What the program evaluates to, as a typed value; null for a model without an executor. A model that gives answers
+    /// without programs gives its own.
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub answer: Option<Answer>,
     /// The same as text, in the notation of the domain's executor.
     pub denotation: Option<String>,
-    /// The calibrated probability that the program is right: `posterior` after Platt scaling, times `in_domain`.
+    /// The calibrated probability that the program, or the answer without one, is right: `posterior` after Platt scaling, times `in_domain`.
     pub probability: Option<f64>,
-    /// The probability of the program among all programs for this utterance.
+    /// The probability of the program among all programs for this utterance, or of the answer among all answers.
     pub posterior: Option<f64>,
     /// The probability that the utterance is in the domain.
     pub in_domain: Option<f64>,
@@ -85,16 +87,16 @@ pub struct Reading {
     /// The spans of the chart with their posterior probabilities; left out unless requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub chart: Option<Vec<ChartSpan>>,
-    /// Why there is no program; left out where there is one.
+    /// Why there is no program and no answer; left out where there is one of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The kind of reason, for programs; left out where there is a program.
+    /// The kind of reason, for programs; left out without a reason.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
     /// What to ask back, where that would help; otherwise left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clarification: Option<Clarification>,
-    /// The most probable program, where it was withheld because its probability is too low; otherwise left out.
+    /// The most probable program or answer, where it was withheld because its probability is too low; otherwise left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub guess: Option<Guess>,
     /// Why the program could not be evaluated; otherwise left out.
@@ -200,12 +202,16 @@ pub struct Clarification {
     pub choices: Vec<String>,
 }
 
-/// A program that was withheld.
+/// A program that was withheld, or an answer without one.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Guess {
-    /// The program on one line.
-    pub program: String,
+    /// The program on one line; null for a model that gives answers without programs.
+    pub program: Option<String>,
+    /// The answer, where there is no program; otherwise left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub answer: Option<Answer>,
     /// Its calibrated probability.
     pub probability: f64,
     /// Its probability among all programs for this utterance.

@@ -26,10 +26,22 @@ impl Reading {
         all.into_iter().map(|(_, line)| line).collect()
     }
 
-    /// Whether there is a program that was withheld because it is too doubtful.
+    /// Whether there is a program, or an answer without one, that was withheld because it is too doubtful.
     #[must_use]
     pub fn is_withheld(&self) -> bool {
         self.program.is_none() && self.guess.is_some()
+    }
+
+    /// Whether there is an answer of a model that gives no programs.
+    #[must_use]
+    pub fn is_answer_alone(&self) -> bool {
+        self.program.is_none() && self.denotation.is_some()
+    }
+
+    /// Whether there is a program, or an answer without one, that was not withheld.
+    #[must_use]
+    pub fn is_found(&self) -> bool {
+        self.program.is_some() || self.is_answer_alone()
     }
 }
 
@@ -142,9 +154,19 @@ mod tests {
 
     #[test]
     fn only_a_reading_with_a_guess_and_without_a_program_is_withheld() {
-        let guess = Guess { program: "p".to_owned(), probability: 0.1, posterior: 0.2 };
+        let guess = Guess { program: Some("p".to_owned()), answer: None, probability: 0.1, posterior: 0.2 };
         let withheld = Reading { guess: Some(guess), ..Reading::default() };
         assert!(withheld.is_withheld() && !Reading::default().is_withheld());
-        assert!(!Reading { program: Some("p".to_owned()), ..withheld }.is_withheld());
+        assert!(!withheld.is_found() && !Reading::default().is_found());
+        let found = Reading { program: Some("p".to_owned()), ..withheld };
+        assert!(!found.is_withheld() && found.is_found() && !found.is_answer_alone());
+    }
+
+    #[test]
+    fn an_answer_of_a_model_without_programs_is_found() {
+        let answered = Reading { denotation: Some("yes".to_owned()), ..Reading::default() };
+        assert!(answered.is_found() && answered.is_answer_alone() && !answered.is_withheld());
+        // A program keeps its own answer.
+        assert!(!Reading { program: Some("p".to_owned()), ..answered }.is_answer_alone());
     }
 }

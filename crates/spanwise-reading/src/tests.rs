@@ -68,7 +68,12 @@ fn full() -> Reading {
         clarification: Some(Clarification { question: "which?".to_owned(), choices: vec!["a".to_owned()] }),
         chart: Some(vec![ChartSpan { span: [0, 2], constant: None, probability: 0.75 }]),
         reason: Some("unsure".to_owned()),
-        guess: Some(Guess { program: "i_walk()".to_owned(), probability: 0.1, posterior: 0.2 }),
+        guess: Some(Guess {
+            program: Some("i_walk()".to_owned()),
+            answer: None,
+            probability: 0.1,
+            posterior: 0.2,
+        }),
         error: Some("no value".to_owned()),
         note: Some("nothing fits".to_owned()),
     }

@@ -55,6 +55,9 @@ impl Ink {
 /// What is said in place of the tree of a program that has none.
 pub(crate) const NO_TREE: &str = "no tree: this model does not say which words a program rests on";
 
+/// What is said in place of the program of a model that has none.
+pub const NO_PROGRAM: &str = "none: this model gives answers without a program";
+
 /// The drawn tree, if it fits the screen, then the outline, with program, answer and other programs around them. Of a
 /// reading without a tree, it says that there is none.
 ///
@@ -83,8 +86,9 @@ pub fn ascii(reading: &Reading, screen: Screen) -> Result<String, RenderError> {
 }
 
 fn head(reading: &Reading) -> String {
+    let no_program = reading.is_answer_alone().then(|| NO_PROGRAM.to_owned());
     let rows = [
-        ("program", reading.program.clone()),
+        ("program", reading.program.clone().or(no_program)),
         ("answer", answer_text(reading).map(str::to_owned)),
         ("note", reading.note.clone()),
         ("no answer", reading.error.clone()),

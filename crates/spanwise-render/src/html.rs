@@ -2,7 +2,7 @@
 //!
 //! The page is one HTML document that needs no script, no network and no other file.
 
-use crate::ascii::NO_TREE;
+use crate::ascii::{NO_PROGRAM, NO_TREE};
 use crate::diagram::{Diagram, RenderError};
 use crate::escape::xml;
 use crate::svg::{STYLE, tree_element};
@@ -75,12 +75,19 @@ fn remarks(out: &mut String, reading: &Reading) {
 }
 
 fn program(out: &mut String, reading: &Reading) {
-    let Some(program) = reading.lines.as_deref().or(reading.program.as_deref()) else { return };
+    let program = reading.lines.as_deref().or(reading.program.as_deref());
+    if program.is_none() && !reading.is_answer_alone() {
+        return;
+    }
     *out += "<h2>Program";
     if let Some(probability) = reading.probability {
         let _ = write!(out, " <span class=\"soft\">({})</span>", xml(&percent(probability)));
     }
-    let _ = write!(out, "</h2>\n<pre>{}</pre>\n", lines(program));
+    *out += "</h2>\n";
+    let _ = match program {
+        Some(program) => writeln!(out, "<pre>{}</pre>", lines(program)),
+        None => writeln!(out, "<p class=\"soft\">{NO_PROGRAM}</p>"),
+    };
 }
 
 /// Several lines, each made safe; the breaks stay.

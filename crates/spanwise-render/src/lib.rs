@@ -32,7 +32,7 @@ mod svg;
 mod tikz;
 mod width;
 
-pub use ascii::{Screen, ascii};
+pub use ascii::{NO_PROGRAM, Screen, ascii};
 pub use diagram::{Diagram, Node, RenderError, Slot};
 pub use escape::{visible, visible_lines, xml};
 pub use html::html;

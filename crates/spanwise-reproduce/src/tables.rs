@@ -17,9 +17,6 @@ pub struct Tables {
     pub splits: Vec<Split>,
     /// Rows, in the order of the report.
     pub rows: Vec<Row>,
-    /// Parsers whose numbers are quoted.
-    #[serde(default)]
-    pub published: Vec<Published>,
 }
 
 /// A preset and a test set.
@@ -85,16 +82,6 @@ pub enum RowEncoder {
     Vectors,
     /// From a pretrained encoder-decoder. Without one, the row is left out.
     EncoderDecoder,
-}
-
-/// A parser that is not run here, with published numbers.
-#[derive(Clone, PartialEq, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Published {
-    /// Its title in reports.
-    pub title: String,
-    /// Denotation accuracy on test, in percent, by split.
-    pub paper: BTreeMap<String, f64>,
 }
 
 impl Tables {
@@ -228,9 +215,7 @@ impl Tables {
                 return wrong(format!("row `{name}`: no split has the domain `{domain}`"));
             }
         }
-        let quoted = self.rows.iter().map(|row| (&row.title, &row.paper));
-        let quoted = quoted.chain(self.published.iter().map(|row| (&row.title, &row.paper)));
-        for (title, numbers) in quoted {
+        for (title, numbers) in self.rows.iter().map(|row| (&row.title, &row.paper)) {
             for (split, number) in numbers {
                 if self.split(split).is_none() {
                     return wrong(format!("`{title}` has a number for `{split}`, which is no split"));

@@ -45,8 +45,8 @@ pub(crate) fn recombined(
         .iter()
         .zip(trees)
         .filter_map(|(task, tree)| {
-            let Pair { utterance, program, .. } = task.pair;
-            Some(Explained { utterance: utterance.clone(), program: *program, tree: tree? })
+            let (utterance, program) = (task.pair.utterance.clone(), task.pair.program()?);
+            Some(Explained { utterance, program, tree: tree? })
         })
         .collect();
     let opposites = contrasted(
@@ -65,7 +65,7 @@ pub(crate) fn recombined(
     bank.recombine(&spans.grammar, &spans.candidates, terms, n, random.next())
         .into_iter()
         .chain(opposites)
-        .map(|new| Pair { utterance: new.utterance, program: new.program, leaves: None })
+        .map(|new| Pair::new(new.utterance, new.program))
         .collect()
 }
 

@@ -6,6 +6,7 @@ use crate::pairs;
 use crate::step::Step;
 use crate::train::{build, optimiser};
 use spanwise_domains::data;
+use spanwise_domains::exec;
 use spanwise_domains::load::Spec;
 use spanwise_lang::Terms;
 pub use spanwise_model::StepTime;
@@ -92,11 +93,14 @@ pub fn time_steps(
 }
 
 fn set_up(config: &Config, data: &Path, encoder: &Path) -> Result<(Model, Terms, Vec<Pair>), TrainError> {
-    let domain = Spec::parse(&config.domain).load()?;
+    let spec = Spec::parse(&config.domain);
+    let domain = spec.load()?;
     let path = data.join(&config.data.train);
     let file = path.display().to_string();
     let mut terms = domain.new_terms();
-    let read = pairs::read_programs(&data::read(&path)?, &mut terms, &file)?;
+    let executor =
+        exec::open(&domain, spec.directory()).map_err(|error| TrainError::Executor(error.to_string()))?;
+    let read = pairs::read(config, &data::read(&path)?, executor.as_deref(), &mut terms, &file)?;
     let model = build(config, domain, Some(encoder), &read, &terms)?;
     let pairs = pairs::derivable(&model, &terms, read, &[], config.training.objective).list;
     if pairs.is_empty() {

@@ -28,6 +28,14 @@ pub enum TrainError {
         /// What is wrong.
         reason: String,
     },
+    /// The examples are not what the family learns from.
+    #[error("{file}: {reason}")]
+    Examples {
+        /// The file.
+        file: String,
+        /// What is wrong.
+        reason: String,
+    },
     /// There is nothing to learn from.
     #[error("{file} has no examples")]
     Empty {

@@ -1,15 +1,18 @@
-//! Reads training pairs and keeps those that the model can derive.
+//! Reads training pairs, utterances with their programs or answers, and keeps those that the model can derive.
 
+use crate::config::Config;
 use crate::error::TrainError;
 use hashbrown::HashMap;
 use rayon::prelude::*;
 use spanwise_chart::gold::{GoldChart, Joins};
 use spanwise_core::Utterance;
 use spanwise_domains::data::Example;
+use spanwise_domains::exec::Executor;
 use spanwise_eval::gold_spans::pieces_per_word;
 use spanwise_eval::tree_f1::gold_leaves;
 use spanwise_lang::{TermId, Terms};
-use spanwise_model::{Model, Objective, Pair};
+use spanwise_model::{Gold, Model, Objective, Pair};
+use std::sync::Arc;
 
 /// The reason of a pair that is left out because it has no gold tree.
 pub(crate) const NO_TREE: &str = "no gold tree";
@@ -40,34 +43,63 @@ impl Pairs {
     }
 }
 
-/// Reads programs into one store. Examples without a program, or with one that cannot be read, are errors.
-pub(crate) fn read_programs(
+/// Reads what the family learns from: programs, into one store, or answers. Examples without it are errors, and so are
+/// those with a program that cannot be read.
+pub(crate) fn read(
+    config: &Config,
     examples: &[Example],
+    executor: Option<&dyn Executor>,
     terms: &mut Terms,
     file: &str,
-) -> Result<Vec<(Utterance, TermId)>, TrainError> {
+) -> Result<Vec<Pair>, TrainError> {
+    let answers_directly = config.model.family().answers_directly();
     let mut pairs = Vec::with_capacity(examples.len());
     for (at, example) in examples.iter().enumerate() {
         let wrong = |reason: String| TrainError::Example { file: file.to_owned(), number: at + 1, reason };
-        let text =
-            example.program.as_deref().ok_or_else(|| wrong("it has no program to learn from".to_owned()))?;
-        let program = terms.parse(text).map_err(|error| wrong(error.message.clone()))?;
-        pairs.push((example.spoken(), program));
+        let pair = if answers_directly {
+            answer(example, executor, terms).map(|gold| Pair { utterance: example.spoken(), gold })
+        } else {
+            program(example, terms).map(|program| Pair::new(example.spoken(), program))
+        };
+        pairs.push(pair.map_err(wrong)?);
     }
     Ok(pairs)
 }
 
-/// Keeps the pairs that the model can derive; all of them for a family without a grammar.
+/// The gold program of an example.
+fn program(example: &Example, terms: &mut Terms) -> Result<TermId, String> {
+    let text = example.program.as_deref().ok_or("it has no program to learn from")?;
+    terms.parse(text).map_err(|error| error.message)
+}
+
+/// The gold answer of an example and its context. Where it has no answer, that is the value of its program.
+fn answer(example: &Example, executor: Option<&dyn Executor>, terms: &mut Terms) -> Result<Gold, String> {
+    let no_context = "it has no `context` or `scene`, and this family learns to answer from one";
+    let context = example.context.as_ref().ok_or(no_context)?;
+    let answer = match (&example.answer, executor, &example.program) {
+        (Some(answer), ..) => answer.trim().to_owned(),
+        (None, Some(executor), Some(_)) => {
+            let program = program(example, terms)?;
+            executor.execute(terms, program, Some(context)).map_err(|error| error.to_string())?.text
+        }
+        _ => return Err("it has no answer to learn from, nor a program that could be evaluated".to_owned()),
+    };
+    Ok(Gold::Answer { answer, context: Arc::new(context.clone()) })
+}
+
+/// Keeps the pairs that the model can derive; all of them for a family without a grammar or without programs.
 pub(crate) fn derivable(
     model: &Model,
     terms: &Terms,
-    pairs: Vec<(Utterance, TermId)>,
+    pairs: Vec<Pair>,
     trees: &[Example],
     objective: Objective,
 ) -> Pairs {
     let trees: HashMap<&str, &Example> =
         trees.iter().map(|example| (example.utterance.as_str(), example)).collect();
-    let check = |(utterance, program): (Utterance, TermId)| {
+    let check = |pair: Pair| {
+        let Some(program) = pair.program() else { return Ok(pair) };
+        let utterance = pair.utterance;
         check_derivable(model, terms, &utterance, program)?;
         let leaves = if objective == Objective::GoldTrees {
             let tree = trees.get(utterance.text());
@@ -78,7 +110,7 @@ pub(crate) fn derivable(
         } else {
             None
         };
-        Ok(Pair { utterance, program, leaves })
+        Ok(Pair { utterance, gold: Gold::Program { program, leaves } })
     };
     let checked: Vec<Result<Pair, (String, String)>> = pairs.into_par_iter().map(check).collect();
     let mut list = Vec::with_capacity(checked.len());

@@ -189,9 +189,8 @@ impl Run<'_> {
         let train: Vec<_> = self.pairs.iter().map(|pair| pair.utterance.clone()).collect();
         let fitted = calibrate::fit(&self.model, &evaluator, &train, &self.dev);
         self.model.confidence = fitted.confidence;
-        let dev: Vec<Utterance> = self.dev.iter().map(Example::spoken).collect();
         let (unanswerable, thresholds) = (&self.unanswerable, self.config.training.thresholds);
-        calibrate::learn_effects(&mut self.model, &train, &dev, &fitted.right, unanswerable, thresholds);
+        calibrate::learn_effects(&mut self.model, &train, &self.dev, &fitted.right, unanswerable, thresholds);
         fitted.ece_of_posteriors
     }
 

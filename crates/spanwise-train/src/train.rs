@@ -14,8 +14,8 @@ use spanwise_domains::exec::files::read_files;
 use spanwise_domains::exec::{self, Executor};
 use spanwise_domains::load::{LoadError, Spec};
 use spanwise_eval::annotate;
-use spanwise_lang::{Domain, TermId, Terms};
-use spanwise_model::{Blueprint, DirectoryLock, EncoderSource, Model, Objective, Parser};
+use spanwise_lang::{Domain, Terms};
+use spanwise_model::{Blueprint, BuildError, DirectoryLock, EncoderSource, Model, Objective, Pair, Parser};
 use spanwise_nn::files::{MAX_JSON, read_regular};
 use spanwise_nn::{AdamW, AdamWConfig};
 use std::ops::ControlFlow;
@@ -142,7 +142,7 @@ pub fn train(
         _ => Vec::new(),
     };
     let mut terms = domain.new_terms();
-    let read = pairs::read_programs(&examples, &mut terms, &train_file)?;
+    let read = pairs::read(config, &examples, executor.as_deref(), &mut terms, &train_file)?;
     let identity = identity(config, &domain, encoder, &[&examples, &dev, &trees]);
     let model = build(config, domain, encoder, &read, &terms)?;
     let pairs = pairs::derivable(&model, &terms, read, &trees, config.training.objective);
@@ -261,7 +261,7 @@ pub(crate) fn build(
     config: &Config,
     domain: Domain,
     encoder: Option<&Path>,
-    pairs: &[(Utterance, TermId)],
+    pairs: &[Pair],
     terms: &Terms,
 ) -> Result<Model, TrainError> {
     let Training { frozen_layers, dropout, .. } = config.training;
@@ -271,9 +271,11 @@ pub(crate) fn build(
     };
     let domain = Arc::new(domain);
     let blueprint = Blueprint { domain: Arc::clone(&domain), terms, pairs, encoder, seed: config.seed };
-    let family = config.model.family().build(blueprint).map_err(|error| TrainError::Encoder {
-        encoder: config.encoder.clone(),
-        reason: error.to_string(),
+    let family = config.model.family().build(blueprint).map_err(|error| match error {
+        BuildError::Encoder(reason) => TrainError::Encoder { encoder: config.encoder.clone(), reason },
+        BuildError::Examples(reason) => {
+            TrainError::Examples { file: config.data.train.display().to_string(), reason }
+        }
     })?;
     Ok(Model::new(domain, family, Spec::parse(&config.domain).directory()))
 }

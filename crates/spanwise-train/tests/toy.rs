@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+#[path = "toy/answers.rs"]
+mod answers;
+
 use spanwise_domains::data;
 use spanwise_domains::load::Spec;
 use spanwise_eval::annotate::Annotator;

@@ -33,7 +33,8 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
             (None, reason) => {
                 println!("  no program: {}", reason.as_deref().unwrap_or_default());
                 if let Some(guess) = &reading.guess {
-                    println!("  {:.4}  {} (withheld)", guess.probability, guess.program);
+                    let program = guess.program.as_deref().unwrap_or_default();
+                    println!("  {:.4}  {program} (withheld)", guess.probability);
                 }
             }
         }

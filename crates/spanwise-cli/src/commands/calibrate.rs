@@ -73,9 +73,8 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     let Fitted { confidence, ece_of_posteriors, right } = fit(parser.model(), &evaluator, &train, &dev);
     let mut model = parser.into_model();
     model.confidence = confidence;
-    let dev_texts: Vec<Utterance> = dev.iter().map(Example::spoken).collect();
     let thresholds = thresholds(&model.training);
-    learn_effects(&mut model, &train, &dev_texts, &right, &unanswerable, thresholds);
+    learn_effects(&mut model, &train, &dev, &right, &unanswerable, thresholds);
     if !unanswerable.is_empty() && model.confidence.answerability.is_none() {
         let needed = match (train.is_empty(), unanswerable.len()) {
             (true, _) => "--train".to_owned(),

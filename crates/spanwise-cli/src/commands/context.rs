@@ -13,7 +13,7 @@ const MAX_SCENE_BYTES: u64 = 1 << 30;
 /// The options that name a context.
 #[derive(clap::Args)]
 pub(crate) struct ContextArgs {
-    /// The context of programs that have none of their own: a file with a scene (JSON, or CLEVR's compact text)
+    /// The context of utterances and programs that have none of their own: a file with a scene (JSON, or CLEVR's compact text)
     #[arg(long, value_name = "FILE")]
     context: Option<PathBuf>,
     /// Which scene of a file with many (`scenes`) to take, by its `image_index`

@@ -24,7 +24,8 @@ use std::time::Instant;
 /// Every utterance is parsed, and the predicted program is compared with the gold program (exact match), and the answers of
 /// both with each other (denotation). Coverage is the share of gold programs that the model can derive from the words. The
 /// expected calibration error (ECE) is the mean difference between probability and accuracy; risk at 80 % is the share of
-/// errors among the 80 % of predictions with the highest probability.
+/// errors among the 80 % of predictions with the highest probability. A model that gives answers without programs has neither
+/// exact match nor coverage.
 ///
 /// With --out-of-domain, a file of out-of-domain utterances is parsed too, one a line, as text or as JSON objects with
 /// `utterance`; lines that begin with `# ` name sections. The report has the share of them that is rejected at the
@@ -250,13 +251,15 @@ fn as_text(report: &Report, selective: Option<SelectiveAccuracy>, withheld: Opti
 
 /// The prediction for one example, as a line of --predictions.
 fn prediction(parser: &Parser, example: &Example, scored: &ScoredExample, outcome: &Outcome) -> Value {
-    let found = outcome.parse().map(|parse| {
-        let program = parser.model().domain.display(&parse.terms, parse.program).to_string();
-        let denotation = parser.execute(&parse.terms, parse.program, example.context.as_ref());
-        (program, denotation.and_then(Result::ok).map(|denotation| denotation.text))
-    });
-    let (program, denotation) =
-        found.map_or((None, None), |(program, denotation)| (Some(program), denotation));
+    let (program, denotation) = match outcome {
+        Outcome::Found(parse) => {
+            let program = parser.model().domain.display(&parse.terms, parse.program).to_string();
+            let denotation = parser.execute(&parse.terms, parse.program, example.context.as_ref());
+            (Some(program), denotation.and_then(Result::ok).map(|denotation| denotation.text))
+        }
+        Outcome::Answered(answered) => (None, Some(answered.answer.clone())),
+        Outcome::Nothing { .. } => (None, None),
+    };
     json!({
         "utterance": example.utterance,
         "gold": example.program,

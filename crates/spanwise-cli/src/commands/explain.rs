@@ -75,7 +75,7 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
         ..Question::new("")
     };
     let reading = parser.read(&question);
-    if reading.program.is_none() {
+    if !reading.is_found() {
         say(&refusal(&reading, "--always-answer draws the best guess").join("\n"));
         return Ok(Status::PartialFailure);
     }

@@ -32,9 +32,10 @@ use std::path::PathBuf;
 /// `answer` is typed (list, number, text, table, boolean); the `denotation` is the same as text. The `probability` that
 /// the program is right is the calibrated `posterior` times the probability that the utterance is in the domain
 /// (`in_domain`). A `program` that is null comes with a `reason` and its `cause`; where it was withheld, with a `guess`
-/// and perhaps a `clarification`. An answer that could not be computed comes with an `error`. The `start` and `end` of
-/// tokens count characters (Unicode code points) of the utterance, `span` counts tokens. A line that is no utterance
-/// gives an object with `line` and `error`, the other lines are parsed all the same, and the exit code is 1 in the end.
+/// and perhaps a `clarification`. A model that gives answers without programs has an `answer` and no `reason` instead. An
+/// answer that could not be computed comes with an `error`. The `start` and `end` of tokens count characters (Unicode code
+/// points) of the utterance, `span` counts tokens. A line that is no utterance gives an object with `line` and `error`,
+/// the other lines are parsed all the same, and the exit code is 1 in the end.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  spanwise parse runs/geo \"what states border texas\"\n  \
     spanwise parse runs/geo --k 3 --json \"what is the capital of ohio\"\n  \

@@ -37,7 +37,7 @@ const CELL_BYTES: u64 = 4 << 30;
 /// page of current results, the tables of DIR/claims.toml, from such files; it needs no data and runs nothing.
 ///
 /// Rows: sbsp, sbsp-no-lexicon, sbsp-projective, sbsp-gold-trees (the paper's parser); spanwise, names-only, no-lexicon, projective,
-/// no-augmentation, span-joins, coarse-types (ours); seq2seq, seq2seq-contextual, bert2seq, grammar, bart (its baselines); marginal.
+/// no-augmentation, span-joins, coarse-types (ours); seq2seq, seq2seq-contextual, bert2seq, grammar, bart, end2end (its baselines); marginal.
 /// Splits: geo-iid, geo-template, geo-length, scan-iid, scan-right, scan-around-right, scan-length, scan-add-jump, scan-turn-left, clevr-iid,
 /// clevr-closure.
 #[derive(clap::Args)]

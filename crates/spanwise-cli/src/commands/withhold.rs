@@ -78,7 +78,12 @@ mod tests {
                 to: "texas".to_owned(),
                 kind: CorrectionKind::Spelling,
             }],
-            guess: Some(Guess { program: "a".to_owned(), probability: 0.4, posterior: 0.5 }),
+            guess: Some(Guess {
+                program: Some("a".to_owned()),
+                answer: None,
+                probability: 0.4,
+                posterior: 0.5,
+            }),
             ..Reading::default()
         };
         let expected = [

@@ -8,6 +8,7 @@
 
 #[cfg(unix)]
 mod allow;
+mod answers;
 mod charts;
 mod check;
 mod check_data;

@@ -43,7 +43,12 @@ fn the_page_names_all_kinds_causes_and_fields() {
         reason: Some(String::new()),
         cause: Some(Unsure),
         clarification: Some(spanwise_reading::Clarification { question: String::new(), choices: Vec::new() }),
-        guess: Some(spanwise_reading::Guess { program: String::new(), probability: 0.0, posterior: 0.0 }),
+        guess: Some(spanwise_reading::Guess {
+            program: Some(String::new()),
+            answer: None,
+            probability: 0.0,
+            posterior: 0.0,
+        }),
         ..Reading::default()
     };
     let reading = serde_json::to_value(reading).unwrap();

@@ -4,7 +4,7 @@
 //! checked as a whole before anything is evaluated; a scene can be in either of two notations ([`Scene`]).
 
 mod program;
-mod scene;
+pub(crate) mod scene;
 mod set;
 mod words;
 

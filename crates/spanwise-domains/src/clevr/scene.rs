@@ -31,8 +31,9 @@ pub struct Scene {
     relations: Relations,
 }
 
+/// Where objects are, as far as it matters: which are on which side of which.
 #[derive(Clone, PartialEq, Debug)]
-enum Relations {
+pub(crate) enum Relations {
     /// Positions along two axes; objects closer than `margin` along an axis are on no side of each other.
     Axes { rightward: Vec<f64>, frontward: Vec<f64>, margin: f64 },
     /// For each direction (in the order of [`Direction::ALL`]) and object, the objects on that side of it.
@@ -57,24 +58,9 @@ impl Scene {
     /// # Errors
     /// As [`Scene::from_context`].
     pub fn from_compact(text: &str) -> Result<Self, ExecError> {
-        if text.trim().is_empty() {
-            return Err(bad(format!("the scene is empty; expected {COMPACT_FORM}")));
-        }
-        let (mut objects, mut rightward, mut frontward) = (Vec::new(), Vec::new(), Vec::new());
-        for (object_idx, object) in text.split("***").enumerate() {
-            let fields: Vec<&str> = object.split_whitespace().collect();
-            let [shape, material, size, color, left_rank, front_rank] = fields[..] else {
-                let n_fields = fields.len();
-                return Err(bad(format!(
-                    "object {object_idx} has {n_fields} fields; expected {COMPACT_FORM}"
-                )));
-            };
-            objects.push(attribute_values(object_idx, [shape, material, size, color])?);
-            // A rank counts the objects on that side, so few on the left means far to the left.
-            rightward.push(rank(object_idx, "left", left_rank)?);
-            frontward.push(-rank(object_idx, "front", front_rank)?);
-        }
-        Ok(Self { objects, relations: Relations::Axes { rightward, frontward, margin: 0.0 } })
+        let (names, relations) = read_compact(text)?;
+        let objects = names.into_iter().enumerate().map(|(at, names)| attribute_values(at, names));
+        Ok(Self { objects: objects.collect::<Result<_, _>>()?, relations })
     }
 
     /// Reads one scene of a CLEVR scenes file. Where it has no `relationships` they follow from the objects'
@@ -95,11 +81,7 @@ impl Scene {
             }
             objects.push(attribute_values(object_idx, names)?);
         }
-        let relations = match scene.get("relationships") {
-            Some(relationships) => relation_lists(relationships, objects.len())?,
-            None => relation_axes(scene, listed)?,
-        };
-        Ok(Self { objects, relations })
+        Ok(Self { objects, relations: relations(scene, listed)? })
     }
 
     /// Number of objects.
@@ -142,19 +124,68 @@ impl Scene {
 
     /// The objects that lie in that direction, seen from `object`. Cost: linear in the number of objects.
     pub(super) fn related(&self, direction: Direction, object: usize) -> ObjectSet {
-        let n_objects = self.len();
-        match &self.relations {
-            Relations::Lists(lists) => ObjectSet::from_list(n_objects, &lists[direction as usize][object]),
-            Relations::Axes { rightward, frontward, margin } => {
+        self.relations.related(direction, object)
+    }
+}
+
+impl Relations {
+    /// The objects that lie in that direction, seen from `object`.
+    fn related(&self, direction: Direction, object: usize) -> ObjectSet {
+        match self {
+            Self::Lists(lists) => {
+                let lists = &lists[direction as usize];
+                ObjectSet::from_list(lists.len(), &lists[object])
+            }
+            Self::Axes { rightward, frontward, margin } => {
                 let (axis, sign) = match direction {
                     Direction::Right => (rightward, 1.0),
                     Direction::Left => (rightward, -1.0),
                     Direction::Front => (frontward, 1.0),
                     Direction::Behind => (frontward, -1.0),
                 };
-                ObjectSet::from_fn(n_objects, |other| sign * (axis[other] - axis[object]) > *margin)
+                ObjectSet::from_fn(axis.len(), |other| sign * (axis[other] - axis[object]) > *margin)
             }
         }
+    }
+
+    /// How many objects lie to the left of an object, and how many in front of it.
+    pub(crate) fn ranks(&self, object: usize) -> [usize; 2] {
+        [Direction::Left, Direction::Front].map(|direction| self.related(direction, object).len())
+    }
+}
+
+/// The words of each object of a compact scene (shape, material, size and color, whatever they are), and where the objects
+/// are.
+///
+/// # Errors
+/// [`ExecError::BadContext`] for an object that has not six fields, or ranks that are no numbers.
+pub(crate) fn read_compact(text: &str) -> Result<(Vec<[&str; 4]>, Relations), ExecError> {
+    if text.trim().is_empty() {
+        return Err(bad(format!("the scene is empty; expected {COMPACT_FORM}")));
+    }
+    let (mut names, mut rightward, mut frontward) = (Vec::new(), Vec::new(), Vec::new());
+    for (object_idx, object) in text.split("***").enumerate() {
+        let fields: Vec<&str> = object.split_whitespace().collect();
+        let [shape, material, size, color, left_rank, front_rank] = fields[..] else {
+            let n_fields = fields.len();
+            return Err(bad(format!("object {object_idx} has {n_fields} fields; expected {COMPACT_FORM}")));
+        };
+        names.push([shape, material, size, color]);
+        // A rank counts the objects on that side, so few on the left means far to the left.
+        rightward.push(rank(object_idx, "left", left_rank)?);
+        frontward.push(-rank(object_idx, "front", front_rank)?);
+    }
+    Ok((names, Relations::Axes { rightward, frontward, margin: 0.0 }))
+}
+
+/// Where the objects of a scene of a CLEVR scenes file are.
+///
+/// # Errors
+/// [`ExecError::BadContext`] where it has neither `relationships` nor coordinates with `directions`.
+pub(crate) fn relations(scene: &Map<String, Value>, objects: &[Value]) -> Result<Relations, ExecError> {
+    match scene.get("relationships") {
+        Some(relationships) => relation_lists(relationships, objects.len()),
+        None => relation_axes(scene, objects),
     }
 }
 

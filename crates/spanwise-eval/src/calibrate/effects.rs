@@ -8,13 +8,14 @@
 use super::answerable;
 use super::corrupt::{Truth, Words};
 use super::{choose, word_vectors};
-use crate::evaluate::BATCH;
+use crate::evaluate::{BATCH, request};
 use rayon::prelude::*;
 use serde_json::Value;
 use spanwise_core::{Random, Utterance};
+use spanwise_domains::data::Example;
 use spanwise_model::confidence::{ByKind, Effects, Evidence, ReadAs, WordCounts, log_odds, sigmoid};
 use spanwise_model::unread::{Basis, read_words};
-use spanwise_model::{Details, Model, Outcome, Parse};
+use spanwise_model::{Model, Outcome, Parse, Request};
 
 /// The effects before any evidence, and the weight of the penalty on other ones, relative to one example. On splits of
 /// GeoQuery's train and dev sets, effects from 2 to 5 reject about as many unanswerable questions. Corrections are seldom
@@ -63,11 +64,12 @@ struct Point {
 pub fn learn_effects(
     model: &mut Model,
     train: &[Utterance],
-    dev: &[Utterance],
+    dev: &[Example],
     right: &[bool],
     unanswerable: &[Utterance],
     thresholds: [f64; 2],
 ) {
+    let on_dev = |model: &Model| parse_requests(model, &dev.iter().map(request).collect::<Vec<_>>());
     if !train.is_empty() && model.family.span_model().is_some() {
         model.confidence.answerability = None;
         let chosen = choose(model, train);
@@ -75,36 +77,39 @@ pub fn learn_effects(
         model.confidence.words = counted(model, train, &parsed);
         let mut points = positives_and_negatives(model, &parsed, &parse(model, unanswerable));
         points.extend(corrupted(model, &chosen, &parsed));
-        let on_dev = parse(model, dev);
-        points.extend(all_points(model, &on_dev, right, Basis::All));
+        points.extend(all_points(model, &on_dev(model), right, Basis::All));
         model.confidence.effects = fit(&points);
     } else if !train.is_empty() {
-        let known = [(dev, right), (unanswerable, &vec![false; unanswerable.len()][..])];
-        let points: Vec<Point> = known
-            .into_iter()
-            .flat_map(|(utterances, right)| all_points(model, &parse(model, utterances), right, Basis::All))
-            .collect();
+        let mut points = all_points(model, &on_dev(model), right, Basis::All);
+        let wrong = vec![false; unanswerable.len()];
+        points.extend(all_points(model, &parse(model, unanswerable), &wrong, Basis::All));
         model.confidence.effects = fit(&points);
     }
-    let answered = parse(model, dev);
+    let answered = on_dev(model);
     let probabilities: Vec<f64> = answered
         .iter()
         .zip(right)
         .filter(|(_, right)| **right)
-        .filter_map(|(outcome, _)| outcome.parse().map(|parse| parse.probability))
+        .filter_map(|(outcome, _)| outcome.probability())
         .collect();
     model.confidence.threshold = Some(threshold(probabilities, thresholds));
 }
 
-/// The parses of utterances, those of similar length in one batch.
+/// The parses of utterances without a context.
 fn parse(model: &Model, utterances: &[Utterance]) -> Vec<Outcome> {
-    let mut order: Vec<usize> = (0..utterances.len()).collect();
-    order.sort_by_key(|&at| (utterances[at].len(), at));
+    let requests: Vec<Request<'_>> = utterances.iter().cloned().map(Request::new).collect();
+    parse_requests(model, &requests)
+}
+
+/// What is found for requests, those of similar length in one batch.
+fn parse_requests(model: &Model, requests: &[Request<'_>]) -> Vec<Outcome> {
+    let mut order: Vec<usize> = (0..requests.len()).collect();
+    order.sort_by_key(|&at| (requests[at].utterance.len(), at));
     let mut parsed: Vec<(usize, Outcome)> = order
         .par_chunks(BATCH)
         .flat_map_iter(|batch| {
-            let texts = batch.iter().map(|&at| utterances[at].clone()).collect();
-            batch.iter().copied().zip(model.parse_batch(texts, Details::default())).collect::<Vec<_>>()
+            let own = batch.iter().map(|&at| requests[at].clone()).collect();
+            batch.iter().copied().zip(model.parse_requests(own)).collect::<Vec<_>>()
         })
         .collect();
     parsed.sort_by_key(|(at, _)| *at);

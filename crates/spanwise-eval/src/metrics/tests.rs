@@ -29,6 +29,32 @@ fn columns(scored: ScoredExample) -> [Option<bool>; 3] {
     [scored.exact, scored.denotation, scored.denotation_strict]
 }
 
+#[test]
+fn an_answer_without_a_program_is_compared_with_the_gold_denotation_and_never_exact() {
+    let domain = load("scan").unwrap();
+    let mut evaluator = Evaluator::new(&domain, None).unwrap();
+    let gold = example(Some("i_twice(i_walk())"), Some("not looked at"));
+    let mut score = |example: &Example, answer: Option<&str>| {
+        let scored = evaluator.score_answer(example, answer.map(|answer| (answer, 0.75)));
+        assert_eq!((scored.found, scored.covered), (answer.is_some(), false));
+        assert_eq!(scored.probability, if answer.is_some() { 0.75 } else { 0.0 });
+        columns(scored)
+    };
+    assert_eq!(score(&gold, Some("I_WALK I_WALK")), [None, Some(true), Some(true)]);
+    assert_eq!(score(&gold, Some("I_WALK")), [None, Some(false), Some(false)]);
+    assert_eq!(score(&gold, None), [None, Some(false), Some(false)]);
+    // Without a program, the answer of the example counts; without both, nothing is known.
+    assert_eq!(score(&example(None, Some("yes")), Some("yes")), [None, Some(true), Some(true)]);
+    assert_eq!(score(&example(None, Some("[]")), Some("[]")), [None, Some(true), Some(false)]);
+    assert_eq!(score(&example(None, None), Some("yes")), [None; 3]);
+    let mut without = Evaluator::with_executor(&domain, None);
+    assert_eq!(without.score_answer(&gold, Some(("not looked at", 1.0))).denotation, Some(true));
+    assert_eq!(
+        without.score_answer(&example(gold.program.as_deref(), None), Some(("", 1.0))).denotation,
+        None
+    );
+}
+
 const LAKES: &str = "answer(lake(loc_2(stateid('texas'))))";
 
 #[cfg(feature = "geo")]

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::families::chart::ChartSettings;
-use crate::{Blueprint, Compact, EncoderSource, FamilySettings as _, Parser};
+use crate::{Blueprint, Compact, EncoderSource, FamilySettings as _, Pair, Parser};
 use spanwise_core::Utterance;
 use spanwise_domains::exec::ExecError;
 use spanwise_lang::Domain;
@@ -16,7 +16,7 @@ fn model(executor: &str, directory: Option<&Path>) -> Model {
     );
     let domain = Arc::new(Domain::load(&source, "d.toml", None, &NoTables).unwrap());
     let mut terms = domain.new_terms();
-    let pairs = [(Utterance::new("it"), terms.parse("x").unwrap())];
+    let pairs = [Pair::new(Utterance::new("it"), terms.parse("x").unwrap())];
     let shape =
         Compact { hidden: 16, layers: 1, heads: 2, intermediate: 32, ngram_buckets: 16, min_count: 1 };
     let encoder = EncoderSource::Compact { shape: &shape, dropout: 0.1 };

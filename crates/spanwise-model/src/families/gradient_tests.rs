@@ -4,7 +4,7 @@
 
 use super::chart::{ChartParser, ChartSettings, JoinScores, ScoredChart};
 use super::paper::{PaperParser, PaperSettings};
-use crate::family::{Blueprint, Compact, EncoderSource};
+use crate::family::{Blueprint, Compact, EncoderSource, Pair};
 use crate::span_model::{SpanFamily, SpanModel, Tables};
 use spanwise_chart::grammar::N_USAGES;
 use spanwise_chart::lattice::{Gradient, Leaf};
@@ -19,7 +19,7 @@ fn built(build: impl FnOnce(Blueprint<'_>) -> SpanModel, rare: &[&str]) -> SpanM
     let domain = Arc::new(spanwise_domains::load::load("geo").unwrap());
     let mut terms = domain.new_terms();
     let program = terms.parse("answer(state(all))").unwrap();
-    let pairs = [(Utterance::new("what states border texas"), program)];
+    let pairs = [Pair::new(Utterance::new("what states border texas"), program)];
     let shape = Compact { hidden: 8, layers: 1, heads: 2, intermediate: 8, ..Compact::default() };
     let encoder = EncoderSource::Compact { shape: &shape, dropout: 0.0 };
     let mut model = build(Blueprint { domain, terms: &terms, pairs: &pairs, encoder, seed: 1 });

@@ -8,6 +8,7 @@
 
 pub mod bart;
 pub mod chart;
+pub mod end2end;
 pub mod paper;
 pub mod seq2seq;
 
@@ -87,6 +88,8 @@ families! {
         Seq2Seq: "seq2seq" => seq2seq::Seq2SeqSettings,
         /// The paper's pretrained baseline: an encoder-decoder that writes programs as text.
         Bart: "bart" => bart::BartSettings,
+        /// The paper's baseline without programs: an encoder that chooses an answer.
+        End2End: "end2end" => end2end::End2EndSettings,
     }
 }
 

@@ -4,7 +4,7 @@ use super::withheld::{rounded_down, withheld};
 use super::*;
 use crate::families::chart::ChartSettings;
 use crate::outcome::{Guessed, Rival};
-use crate::{Blueprint, Compact, EncoderSource, FamilySettings as _, Model};
+use crate::{Blueprint, Compact, EncoderSource, FamilySettings as _, Model, Pair};
 use spanwise_domains::exec::{ExecError, Executor};
 use spanwise_domains::scan::ScanExecutor;
 use spanwise_reading::Cause;
@@ -17,7 +17,7 @@ fn model() -> Model {
     let domain = Arc::new(spanwise_domains::load::load("scan").unwrap());
     let mut terms = domain.new_terms();
     let program = terms.parse("i_twice(i_walk(i_left))").unwrap();
-    let pairs = [(Utterance::new(TEXT), program)];
+    let pairs = [Pair::new(Utterance::new(TEXT), program)];
     let shape =
         Compact { hidden: 16, layers: 1, heads: 2, intermediate: 32, ngram_buckets: 16, min_count: 1 };
     let encoder = EncoderSource::Compact { shape: &shape, dropout: 0.1 };
@@ -105,7 +105,8 @@ fn a_withheld_answer_is_a_guess_with_a_reason_and_is_not_evaluated() {
     assert!(withheld.alternatives.is_empty());
     assert!(withheld.tokens.iter().all(|token| token.constant.is_none() && token.span.is_none()));
     let guess = withheld.guess.unwrap();
-    assert_eq!((Some(&guess.program), Some(guess.probability)), (told.program.as_ref(), told.probability));
+    assert_eq!((guess.program, Some(guess.probability)), (told.program, told.probability));
+    assert!(guess.answer.is_none());
     let reason = withheld.reason.unwrap();
     assert!(reason.contains("(probability 0.") && reason.ends_with("the threshold is 1.1)"), "{reason}");
     assert!(withheld.chart.is_some());

@@ -1,6 +1,6 @@
 //! Why an answer is withheld, in words: what was not understood, or what the two readings are.
 
-use crate::outcome::{Parse, Unread};
+use crate::outcome::{Answered, Parse, Unread};
 use spanwise_lang::Domain;
 use spanwise_reading::{Cause, Clarification, UnreadKind};
 
@@ -28,13 +28,28 @@ pub(super) fn withheld(domain: &Domain, parse: &Parse, threshold: f64) -> Withhe
         _ if is_only_tied => (Cause::Ambiguous, TWO_READINGS.to_owned()),
         other => other,
     };
-    let probability = rounded_down(parse.probability, threshold);
-    let reason = if parse.probability < threshold {
-        format!("{why} (probability {probability}, the threshold is {threshold})")
-    } else {
-        why
-    };
+    let reason = if parse.probability < threshold { below(&why, parse.probability, threshold) } else { why };
     Withheld { cause, reason, clarification: clarification(domain, parse, cause) }
+}
+
+/// The reason why an answer without a program is withheld.
+pub(super) fn withheld_answer(answered: &Answered, threshold: f64) -> Withheld {
+    let (cause, why) = out_of_domain(answered.in_domain, answered.unknown())
+        .unwrap_or_else(|| (Cause::Unsure, "the best answer is doubtful".to_owned()));
+    Withheld { cause, reason: below(&why, answered.probability, threshold), clarification: None }
+}
+
+/// A reason with a probability that is too low.
+fn below(why: &str, probability: f64, threshold: f64) -> String {
+    let probability = rounded_down(probability, threshold);
+    format!("{why} (probability {probability}, the threshold is {threshold})")
+}
+
+/// That an utterance looks out-of-domain, with its unknown words, if there are any.
+fn out_of_domain<'a>(in_domain: f64, unknown: impl Iterator<Item = &'a str>) -> Option<(Cause, String)> {
+    let words = quoted(unknown);
+    let about = if words.is_empty() { words } else { format!(": nothing is known about {words}") };
+    (in_domain < IN_DOMAIN).then(|| (Cause::OutOfDomain, format!("this looks out-of-domain{about}")))
 }
 
 fn why(domain: &Domain, parse: &Parse) -> (Cause, String) {
@@ -48,9 +63,10 @@ fn why(domain: &Domain, parse: &Parse) -> (Cause, String) {
         let words = parse.utterance.slice(crowd.span);
         return (Cause::ManyNames, format!("{} names contain `{words}`", crowd.n_names));
     }
-    if parse.in_domain < IN_DOMAIN && !parse.unknown_words.is_empty() {
-        let words = quoted(parse.unknown());
-        return (Cause::OutOfDomain, format!("this looks out-of-domain: nothing is known about {words}"));
+    if !parse.unknown_words.is_empty()
+        && let Some(why) = out_of_domain(parse.in_domain, parse.unknown())
+    {
+        return why;
     }
     let of = |kind: UnreadKind| {
         let words = parse.unread.iter().filter(move |it| it.kind == kind);
@@ -74,8 +90,8 @@ fn why(domain: &Domain, parse: &Parse) -> (Cause, String) {
         let meaning = &domain.constants()[guess.constant].name;
         return (Cause::UnknownWords, format!("it is only a guess that {words} means `{meaning}`"));
     }
-    if parse.in_domain < IN_DOMAIN {
-        return (Cause::OutOfDomain, "this looks out-of-domain".to_owned());
+    if let Some(why) = out_of_domain(parse.in_domain, parse.unknown()) {
+        return why;
     }
     if parse.answerable < 0.0 {
         return (Cause::Unanswerable, "it resembles questions that cannot be answered".to_owned());

@@ -3,7 +3,7 @@
 use super::{Prepared, SpanFamily};
 use crate::batch::{Ready, in_batches};
 use crate::family::{Parsed, Request};
-use crate::outcome::{Parse, Refused};
+use crate::outcome::{Parse, Predicted, Refused};
 use spanwise_chart::budget::{Exhausted, Meter};
 use spanwise_chart::spans::SpanPosterior;
 use spanwise_nn::Item;
@@ -37,7 +37,7 @@ pub(crate) fn exhausted(prepared: &Prepared, limit: Exhausted) -> Refused {
 /// Parses utterances: prepare, score as many of them at once as memory allows, decode each.
 pub(crate) fn parse_batch<F: SpanFamily>(
     family: &F,
-    requests: Vec<Request>,
+    requests: Vec<Request<'_>>,
     with_vectors: bool,
 ) -> Vec<Parsed> {
     in_batches(
@@ -51,7 +51,7 @@ pub(crate) fn parse_batch<F: SpanFamily>(
 /// Scores prepared utterances in one pass of the network and decodes each.
 fn score_and_decode<F: SpanFamily>(
     family: &F,
-    batch: Vec<Ready<F::Input>>,
+    batch: Vec<Ready<'_, F::Input>>,
     with_vectors: bool,
 ) -> Vec<(usize, Parsed)> {
     let items: Vec<Item<'_>> = batch
@@ -72,18 +72,19 @@ fn score_and_decode<F: SpanFamily>(
             parsed.push((at, Parsed::nothing(request, Refused::diverged())));
             continue;
         }
-        let Request { utterance, details, budget } = request;
+        let Request { utterance, details, budget, .. } = request;
         let Decoded { mut parse, spans } = family.decode(&input, logits, details, &Meter::new(&budget));
         if let Ok(parse) = &mut parse {
             F::prepared(&input).read.note(&family.model().domain, parse);
         }
-        parsed.push((at, Parsed { utterance, parse, word_vectors, spans }));
+        let predicted = parse.map(Predicted::Program);
+        parsed.push((at, Parsed { utterance, predicted, word_vectors, spans }));
     }
     parsed
 }
 
 /// Makes an utterance ready for the network; or says why it has no parse, as far as that is known before it is scored.
-pub(super) fn prepare_checked<F: SpanFamily>(family: &F, request: &Request) -> Result<F::Input, Refused> {
+pub(super) fn prepare_checked<F: SpanFamily>(family: &F, request: &Request<'_>) -> Result<F::Input, Refused> {
     let Request { utterance, budget, .. } = request;
     if utterance.is_empty() {
         return Err(Refused::no_program("the utterance has no words"));

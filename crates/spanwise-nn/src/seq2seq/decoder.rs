@@ -2,9 +2,9 @@
 //! of the utterance at every step.
 
 use super::lstm::{Cell, Lstm};
-use super::{Builder, Copy, Previous, Seq2SeqConfig};
+use super::{Copy, Previous, Seq2SeqConfig};
 use crate::device::device;
-use crate::layers::{Dropout, indices};
+use crate::layers::{Dropout, HeadBuilder, indices};
 use crate::params::{ParamId, View};
 use crate::pretrained::WeightsError;
 use burn::tensor::{Tensor, TensorData, activation};
@@ -70,7 +70,7 @@ pub(super) struct Stepper {
 
 impl Decoder {
     pub(super) fn new(
-        build: &mut Builder<'_, '_>,
+        build: &mut HeadBuilder<'_, '_>,
         config: Seq2SeqConfig,
         encoded: usize,
     ) -> Result<Self, WeightsError> {

@@ -1,7 +1,6 @@
 //! Long short-term memory: a cell, and a bidirectional layer over the words of a batch.
 
-use super::Builder;
-use crate::layers::indices;
+use crate::layers::{HeadBuilder, indices};
 use crate::params::{ParamId, View};
 use crate::pretrained::WeightsError;
 use burn::tensor::{Tensor, activation};
@@ -25,7 +24,7 @@ impl Lstm {
     /// Adds the parameters of an LSTM whose recurrent input has `recurrent` columns: its own output, and what is fed
     /// back with it.
     pub(super) fn new(
-        build: &mut Builder<'_, '_>,
+        build: &mut HeadBuilder<'_, '_>,
         name: &str,
         [input, recurrent, hidden]: [usize; 3],
     ) -> Result<Self, WeightsError> {
@@ -77,7 +76,7 @@ pub(super) struct BiLstm {
 impl BiLstm {
     /// Adds the parameters; the two directions share the columns of the output.
     pub(super) fn new(
-        build: &mut Builder<'_, '_>,
+        build: &mut HeadBuilder<'_, '_>,
         input: usize,
         hidden: usize,
     ) -> Result<Self, WeightsError> {

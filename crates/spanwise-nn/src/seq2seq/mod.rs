@@ -14,9 +14,9 @@ pub use decoding::{Decoding, State};
 
 use crate::device::device;
 use crate::encoder::{Encoder, Sequence, numbers};
-use crate::layers::{Dropout, Padded, Source, indices};
+use crate::layers::{Dropout, HeadBuilder, Padded, Source, indices};
 use crate::network::Noise;
-use crate::params::{Gradients, Group, ParamId, Params, View};
+use crate::params::{Gradients, Group, Params, View};
 use crate::pretrained::{EncoderConfig, Weights, WeightsError};
 use crate::tokenizer::Pieces;
 use crate::transformer::Transformer;
@@ -160,7 +160,7 @@ impl Seq2Seq {
     ) -> Result<Self, WeightsError> {
         let mut params = Params::default();
         let encoder = Encoder::new(Transformer::new(encoder, ngram_buckets, &mut params, source)?);
-        let mut build = Builder { params: &mut params, source, random: Random::new(seed, &[2]) };
+        let mut build = HeadBuilder { params: &mut params, source, random: Random::new(seed, &[2]) };
         let width = encoder.config().hidden;
         let bilstm = config.bilstm.then(|| BiLstm::new(&mut build, width, config.hidden)).transpose()?;
         let encoded = if config.bilstm { config.hidden } else { width };
@@ -311,33 +311,4 @@ fn lengths(reads: &[Reads<'_>]) -> Vec<usize> {
 fn log_sum(x: Tensor<2>) -> Tensor<2> {
     let most = x.clone().detach().max_dim(1);
     (x - most.clone()).exp().sum_dim(1).log() + most
-}
-
-/// Adds parameters that follow the encoder: saved ones, or random ones if the encoder's are not saved ones.
-struct Builder<'a, 'b> {
-    params: &'a mut Params,
-    source: &'a mut Source<'b>,
-    random: Random,
-}
-
-impl Builder<'_, '_> {
-    fn matrix(&mut self, name: &str, shape: [usize; 2]) -> Result<ParamId, WeightsError> {
-        let deviation = (2.0 / (shape[0] + shape[1]) as f32).sqrt();
-        Ok(match self.source {
-            Source::Saved(weights) => {
-                let values = weights.take(name, &shape)?;
-                self.params.add(name, &shape, Group::Head, values)
-            }
-            _ => self.params.add_normal(name, shape, Group::Head, deviation, &mut self.random),
-        })
-    }
-
-    fn vector(&mut self, name: &str, initial: Vec<f32>) -> Result<ParamId, WeightsError> {
-        let shape = [initial.len()];
-        let values = match self.source {
-            Source::Saved(weights) => weights.take(name, &shape)?,
-            _ => initial,
-        };
-        Ok(self.params.add(name, &shape, Group::Head, values))
-    }
 }

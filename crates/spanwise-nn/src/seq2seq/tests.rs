@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use super::*;
+use crate::params::ParamId;
 use crate::pretrained::{Activation, Architecture, Pretrained, write_safetensors};
 use crate::tokenizer::{Tokenizer, WordTable};
 use spanwise_core::Utterance;

@@ -51,6 +51,28 @@ fn words_under_one_leaf_are_apart_where_only_some_are_read() {
 }
 
 #[test]
+fn an_answer_without_a_program_is_shown_and_said_to_have_none() {
+    let answered = Reading {
+        utterance: "how many cubes".to_owned(),
+        denotation: Some("2".to_owned()),
+        probability: Some(0.5),
+        ..Reading::default()
+    };
+    let text = ascii(&answered, Screen { width: 80, color: false }).unwrap();
+    let expected = "program      none: this model gives answers without a program\nanswer       2\nprobability  50.0 %\n\n";
+    assert_eq!(text, expected);
+    let page = html(&answered).unwrap();
+    assert!(
+        page.contains("<p class=\"soft\">none: this model gives answers without a program</p>"),
+        "{page}"
+    );
+    assert!(page.contains(">2</div>") && page.contains("(50.0 %)") && !page.contains("no tree"), "{page}");
+    for picture in [svg(&answered), tikz(&answered)] {
+        assert_eq!(picture.unwrap_err().to_string(), "the reading has no tree to draw");
+    }
+}
+
+#[test]
 fn a_page_about_a_withheld_answer_says_that_and_asks_back() {
     let withheld = Reading {
         utterance: "a <b>".to_owned(),
@@ -59,7 +81,7 @@ fn a_page_about_a_withheld_answer_says_that_and_asks_back() {
             question: "do you mean `x<y` or `z`?".to_owned(),
             choices: vec![],
         }),
-        guess: Some(Guess { program: "x".to_owned(), probability: 0.1, posterior: 0.1 }),
+        guess: Some(Guess { program: Some("x".to_owned()), answer: None, probability: 0.1, posterior: 0.1 }),
         ..Reading::default()
     };
     let page = html(&withheld).unwrap();

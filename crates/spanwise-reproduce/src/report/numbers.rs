@@ -36,10 +36,8 @@ pub(crate) fn table2(results: &Results) -> Vec<Block> {
 /// Parsers that were not run, with the paper's numbers.
 fn quoted(results: &Results, splits: &[&Split]) -> Vec<Vec<String>> {
     let was_run = |row: &&Row| splits.iter().any(|split| results.of(&row.name, &split.name).next().is_some());
-    let tables = &results.tables;
-    let rows = tables.rows.iter().filter(|row| !was_run(row)).map(|row| (&row.title, &row.paper));
-    let others = tables.published.iter().map(|row| (&row.title, &row.paper));
-    rows.chain(others)
+    let rows = results.tables.rows.iter().filter(|row| !was_run(row));
+    rows.map(|row| (&row.title, &row.paper))
         .filter(|(_, paper)| splits.iter().any(|split| paper.contains_key(&split.name)))
         .map(|(title, paper)| {
             let cells =

@@ -50,7 +50,7 @@ fn the_tables_have_the_papers_rows_splits_and_numbers() {
     let tables = tables();
     let rows: Vec<&str> = tables.rows.iter().map(|row| row.name.as_str()).collect();
     let expected = "sbsp sbsp-no-lexicon sbsp-projective sbsp-gold-trees spanwise names-only no-lexicon projective \
-                    no-augmentation span-joins coarse-types marginal seq2seq seq2seq-contextual bert2seq grammar bart";
+                    no-augmentation span-joins coarse-types marginal seq2seq seq2seq-contextual bert2seq grammar bart end2end";
     assert_eq!(rows.join(" "), expected);
     assert!(tables.splits.len() >= 8);
     let paper = |row: &str, split: &str| tables.published(&Metric::Denotation, row, split);
@@ -60,6 +60,7 @@ fn the_tables_have_the_papers_rows_splits_and_numbers() {
     assert_eq!(paper("spanwise", "geo-template"), Some(82.2));
     assert_eq!(paper("no-lexicon", "geo-template"), None);
     assert_eq!(paper("bart", "geo-length"), Some(19.3));
+    assert_eq!(paper("end2end", "clevr-closure"), Some(63.3));
     assert_eq!(tables.published(&Metric::TreeF1, "spanwise", "geo-template"), Some(91.6));
 }
 

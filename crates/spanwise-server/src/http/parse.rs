@@ -44,7 +44,7 @@ pub(crate) struct ParseRequest {
     /// The date, or date and time, that relative dates refer to, such as `2011-03-05` or `2011-03-05T14:30`; without it,
     /// the date of the server.
     now: Option<String>,
-    /// What programs are evaluated in, such as a CLEVR scene.
+    /// What the utterances are about and programs are evaluated in, such as a CLEVR scene.
     context: Option<Value>,
     /// Whether the reply has the posterior probability of every span.
     chart: Option<bool>,
@@ -90,8 +90,8 @@ pub(crate) async fn parse(
     let asks = request.asks(&app, &patience, deadline)?;
     let (slot, loaded) = app.model(model.as_deref())?;
     let mut results = app.in_time(deadline, readings(&app, peer, &loaded, asks)).await??;
-    // A program that was withheld was found.
-    let is_found = |reading: &&Reading| reading.program.is_some() || reading.guess.is_some();
+    // What was withheld was found.
+    let is_found = |reading: &&Reading| reading.is_found() || reading.guess.is_some();
     let n_found = results.iter().filter(is_found).count();
     app.metrics.utterances(&slot.name, "found", n_found);
     app.metrics.utterances(&slot.name, "nothing", results.len() - n_found);

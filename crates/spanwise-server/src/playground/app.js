@@ -152,9 +152,13 @@ function remember(utterance) {
 
 // ---- showing
 
+const NO_PROGRAM = "This model gives answers without a program: nothing says what they rest on.";
+
 function show(reply) {
   state.reply = reply;
-  const found = reply.program !== null;
+  // Some models give answers without programs.
+  const alone = reply.program === null && reply.denotation !== null;
+  const found = reply.program !== null || alone;
   $("result").hidden = !found;
   $("nothing").hidden = found;
   if (!found) return showNothing(reply);
@@ -165,13 +169,14 @@ function show(reply) {
   $("remarks").hidden = !said.length;
   const badge = $("probability");
   badge.textContent = percent(reply.probability);
-  badge.title = "Calibrated probability that the program is right";
+  badge.title = `Calibrated probability that the ${alone ? "answer" : "program"} is right`;
   badge.classList.toggle("low", reply.probability < 0.5);
   $("answer").replaceChildren(...answer(reply));
   const way = state.model?.executor === "scan" ? drawPath(reply.denotation) : null;
   $("path").replaceChildren(...[way].filter(Boolean));
-  $("program").replaceChildren(...colored(reply.lines.trimEnd()));
-  $("tree").replaceChildren(reply.tree ? drawTree(reply, showNode) : el("p", { class: "soft" }, "This model has no tree: it does not say which words a program rests on."));
+  $("copy").hidden = alone;
+  $("program").replaceChildren(...(alone ? [NO_PROGRAM] : colored(reply.lines.trimEnd())));
+  $("tree").replaceChildren(reply.tree ? drawTree(reply, showNode) : el("p", { class: "soft" }, alone ? NO_PROGRAM : "This model has no tree: it does not say which words a program rests on."));
   $("detail").hidden = !reply.tree;
   showNode(null);
   $("heat").replaceChildren(reply.chart?.length ? drawHeat(reply, showCell) : el("p", { class: "soft" }, "This model's search has no posterior probabilities of spans."));
@@ -233,7 +238,7 @@ function showCell(cell) {
 }
 
 function others(reply) {
-  if (!reply.alternatives.length) return [el("li", { class: "soft" }, "There is no other program for this utterance.")];
+  if (!reply.alternatives.length) return [el("li", { class: "soft" }, reply.program === null ? "This model gives one answer." : "There is no other program for this utterance.")];
   return reply.alternatives.map((other) => {
     const open = el("div", { class: "open", hidden: "" }, other.answer === null ? "It has no value." : el("span", {}, "Its answer: ", el("b", {}, plain(other.answer))));
     const bar = el("b");

@@ -160,6 +160,12 @@ fn every_field_of_a_reading_has_a_type_that_can_be_named() {
 fn a_withheld_program_is_a_guess_with_all_its_fields() {
     let parser = support::train_lamps().unwrap();
     let reading = parser.read(&Question { withhold: Withhold::Below(1.1), ..Question::new(TEXT) });
-    let Guess { program, probability, posterior } = reading.guess.unwrap();
-    assert!(reading.program.is_none() && !program.is_empty() && probability <= 1.0 && posterior > 0.0);
+    let Guess { program, answer, probability, posterior } = reading.guess.unwrap();
+    assert!(
+        reading.program.is_none()
+            && program.is_some()
+            && answer.is_none()
+            && probability <= 1.0
+            && posterior > 0.0
+    );
 }

@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 fn seen(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Nothing { reason, .. } => reason.clone(),
+        Outcome::Answered(answered) => answered.answer.clone(),
         Outcome::Found(parse) => {
             let programs: Vec<String> = std::iter::once(parse.program)
                 .chain(parse.alternatives.iter().map(|other| other.program))

@@ -42,7 +42,7 @@ impl Answers<'_> {
 
 /// A reading as the demo shows it, after what there is to say about its unknown words.
 fn shown(unknown: &str, mut reading: Reading, screen: Screen) -> Result<Reply> {
-    if reading.program.is_none() {
+    if !reading.is_found() {
         let lines = refusal(&reading, "`:guess` shows my best guess; with --always-answer I always answer");
         // The first line says what matters; the words come after it.
         let (first, rest) = lines.split_at(1);
@@ -112,7 +112,12 @@ mod tests {
     fn a_refusal_comes_first_and_names_the_ways_to_the_guess() {
         let reading = Reading {
             reason: Some("nothing is known about `egg`".to_owned()),
-            guess: Some(Guess { program: "elevation(all)".to_owned(), probability: 0.01, posterior: 0.5 }),
+            guess: Some(Guess {
+                program: Some("elevation(all)".to_owned()),
+                answer: None,
+                probability: 0.01,
+                posterior: 0.5,
+            }),
             ..Reading::default()
         };
         let screen = Screen { width: 80, color: false };

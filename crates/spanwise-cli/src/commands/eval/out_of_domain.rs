@@ -3,16 +3,15 @@
 //! The file holds one utterance a line, as text or as a JSON object; a line that begins with `# ` names the section that
 //! follows.
 
-use crate::commands::lines::utterance_of;
+use crate::commands::lines::{Line, utterance_of};
 use crate::commands::read_text;
 use crate::output::{Columns, percent};
 use anyhow::{Result, bail};
 use serde_json::{Map, Value, json};
-use spanwise_core::Utterance;
 use spanwise_eval::evaluate::BATCH;
 use spanwise_eval::metrics::ScoredExample;
 use spanwise_eval::selective::Rejection;
-use spanwise_model::{Details, Parser};
+use spanwise_model::{Parser, Request};
 use std::path::Path;
 
 /// Largest file of out-of-domain utterances.
@@ -20,7 +19,7 @@ const MAX_BYTES: u64 = 64 << 20;
 /// The shares of correct answers that are to be kept, in percent.
 const KEPT: [f64; 2] = [90.0, 95.0];
 
-/// Out-of-domain utterances by section, each as the probability of its predicted program.
+/// Out-of-domain utterances by section, each as the probability of what is predicted for it.
 pub(super) struct OutOfDomain {
     sections: Vec<(String, Vec<f64>)>,
 }
@@ -29,7 +28,7 @@ impl OutOfDomain {
     /// Reads a file and parses all of it.
     pub(super) fn read(path: &Path, parser: &Parser) -> Result<Self> {
         let text = read_text(path, MAX_BYTES)?;
-        let mut sections: Vec<(String, Vec<Utterance>)> = vec![(String::new(), Vec::new())];
+        let mut sections: Vec<(String, Vec<Line>)> = vec![(String::new(), Vec::new())];
         for (number, line) in (1..).zip(text.lines()) {
             if let Some(name) = line.strip_prefix("# ") {
                 sections.push((name.trim().to_owned(), Vec::new()));
@@ -37,14 +36,14 @@ impl OutOfDomain {
                 let line = utterance_of(line)
                     .map_err(|error| anyhow::anyhow!("{}:{number}: {error}", path.display()))?;
                 let last = sections.len() - 1;
-                sections[last].1.push(line.utterance(None));
+                sections[last].1.push(line);
             }
         }
-        sections.retain(|(_, utterances)| !utterances.is_empty());
+        sections.retain(|(_, lines)| !lines.is_empty());
         if sections.is_empty() {
             bail!("{} has no utterances; expected one a line", path.display());
         }
-        let parsed = |(name, utterances): (String, Vec<Utterance>)| (name, probabilities(parser, utterances));
+        let parsed = |(name, lines): (String, Vec<Line>)| (name, probabilities(parser, &lines));
         Ok(Self { sections: sections.into_iter().map(parsed).collect() })
     }
 
@@ -92,11 +91,15 @@ impl OutOfDomain {
     }
 }
 
-/// The probability of the predicted program of each utterance; 0 if there is none.
-fn probabilities(parser: &Parser, utterances: Vec<Utterance>) -> Vec<f64> {
-    let batches = utterances.chunks(BATCH);
+/// The probability of what is predicted for each utterance; 0 if nothing is.
+fn probabilities(parser: &Parser, lines: &[Line]) -> Vec<f64> {
+    let batches = lines.chunks(BATCH);
     batches
-        .flat_map(|batch| parser.parse_batch(batch.to_vec(), Details::default()))
-        .map(|outcome| outcome.parse().map_or(0.0, |parse| parse.probability))
+        .flat_map(|batch| parser.model().parse_requests(batch.iter().map(request).collect()))
+        .map(|outcome| outcome.probability().unwrap_or(0.0))
         .collect()
+}
+
+fn request(line: &Line) -> Request<'_> {
+    Request { context: line.context.as_ref(), ..Request::new(line.utterance(None)) }
 }

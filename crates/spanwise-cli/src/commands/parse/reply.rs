@@ -3,23 +3,23 @@
 use crate::commands::withhold::refusal;
 use crate::output::Columns;
 use spanwise_reading::{Reading, Tree};
-use spanwise_render::visible;
+use spanwise_render::{NO_PROGRAM, visible};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Program, answer, probability, tree, and other programs; or why there is no program.
+/// Program, answer, probability, tree, and other programs; or why there is nothing.
 pub(super) fn text(reading: &Reading) -> String {
     let mut out = format!("{}\n", visible(&reading.utterance));
-    let Some(program) = &reading.program else {
+    if !reading.is_found() {
         for line in refusal(reading, "--always-answer shows the best guess") {
             let _ = writeln!(out, "  {line}");
         }
         return out;
-    };
+    }
     let mut line = |name: &str, value: &str| {
         let _ = writeln!(out, "  {name:<11}  {}", visible(value));
     };
-    line("program", program);
+    line("program", reading.program.as_deref().unwrap_or(NO_PROGRAM));
     if let Some(answer) = &reading.denotation {
         line("answer", if answer.is_empty() { "(empty)" } else { answer });
     }
@@ -86,6 +86,19 @@ mod tests {
     }
 
     #[test]
+    fn an_answer_without_a_program_is_shown_as_one() {
+        let reading = Reading {
+            utterance: "how many cubes".to_owned(),
+            denotation: Some("2".to_owned()),
+            probability: Some(0.5),
+            ..Reading::default()
+        };
+        let expected =
+            format!("how many cubes\n  program      {NO_PROGRAM}\n  answer       2\n  probability  0.500\n");
+        assert_eq!(text(&reading), expected);
+    }
+
+    #[test]
     fn corrections_and_unread_words_are_said_and_a_withheld_answer_is_not() {
         let correction = Correction {
             span: [0, 1],
@@ -106,7 +119,12 @@ mod tests {
         let withheld = Reading {
             program: None,
             reason: Some("no program here has a place for the number `1978`".to_owned()),
-            guess: Some(Guess { program: "songs()".to_owned(), probability: 0.1, posterior: 0.9 }),
+            guess: Some(Guess {
+                program: Some("songs()".to_owned()),
+                answer: None,
+                probability: 0.1,
+                posterior: 0.9,
+            }),
             ..answered
         };
         let expected = format!(
@@ -135,7 +153,12 @@ mod tests {
             }],
             unread: vec![Unread { span: [0, 1], words: bad(), kind: UnreadKind::Unknown }],
             clarification: Some(Clarification { question: bad(), choices: vec![bad() + "?"] }),
-            guess: Some(Guess { program: bad(), probability: 0.1, posterior: 0.1 }),
+            guess: Some(Guess {
+                program: Some(bad()),
+                answer: Some(bad().into()),
+                probability: 0.1,
+                posterior: 0.1,
+            }),
             alternatives: vec![Alternative {
                 program: bad(),
                 probability: 0.1,

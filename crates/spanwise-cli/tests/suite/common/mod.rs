@@ -57,6 +57,41 @@ const SCAN_RUN: &str = "domain = \"scan\"\n[data]\ntrain = \"train.jsonl\"\n[mod
     [training]\nepochs = 6\nbatch = 8\nrate_encoder = 0.003\nrate_head = 0.005\naugment_from = 0\n\
     [compact]\nhidden = 32\nlayers = 1\nheads = 2\nintermediate = 64\nngram_buckets = 64\n";
 
+/// A small run of the family that answers without programs.
+const SCENES_RUN: &str = "domain = \"clevr\"\n[data]\ntrain = \"train.jsonl\"\ndev = \"train.jsonl\"\n[model]\n\
+    family = \"end2end\"\n[training]\nepochs = 20\nbatch = 8\nrate_head = 0.005\n\
+    [compact]\nhidden = 32\nlayers = 2\nheads = 2\nintermediate = 64\nngram_buckets = 64\n";
+
+/// Questions about the colors of two objects, each with its scene.
+pub(crate) fn scene_examples() -> String {
+    let mut text = String::new();
+    for cube in ["blue", "green", "red"] {
+        for sphere in ["blue", "green", "red"] {
+            let scene = format!("cube metal large {cube} 0 1***sphere rubber large {sphere} 1 0");
+            for (shape, answer) in [("cube", cube), ("sphere", sphere)] {
+                let program = format!("query ( color , filter ( {shape} , scene ( ) ) )");
+                let utterance = format!("what color is the {shape}");
+                let example = serde_json::json!({
+                    "utterance": utterance, "program": program, "answer": answer, "scene": scene
+                });
+                text += &format!("{example}\n").repeat(3);
+            }
+        }
+    }
+    text
+}
+
+/// A model that answers questions about scenes without programs, trained once. All tests share it and must not change it.
+pub(crate) fn scenes() -> &'static str {
+    static MODEL: OnceLock<String> = OnceLock::new();
+    MODEL.get_or_init(|| {
+        let sandbox = Sandbox::new();
+        sandbox.write("run.toml", SCENES_RUN);
+        sandbox.write("train.jsonl", scene_examples());
+        sandbox.trained("scenes")
+    })
+}
+
 pub(crate) fn scan_examples() -> String {
     let mut text = String::new();
     for verb in ["walk", "run", "jump", "look"] {

@@ -5,7 +5,7 @@ use super::BartParser;
 use crate::batch::{Ready, in_batches};
 use crate::beam::{Found, Limits, Scored, Scorer, search};
 use crate::family::{Parsed, Request};
-use crate::outcome::{Details, Parse, Refused};
+use crate::outcome::{Details, Parse, Predicted, Refused};
 use spanwise_chart::budget::{Exhausted, Meter};
 use spanwise_core::Utterance;
 use spanwise_lang::{TermId, Terms};
@@ -16,7 +16,11 @@ use spanwise_nn::bart::{Decoding, State};
 const PER_UNIT: u64 = 20;
 
 /// Parses utterances; see [`Family::parse_batch`](crate::Family::parse_batch).
-pub(super) fn parse_batch(parser: &BartParser, requests: Vec<Request>, with_vectors: bool) -> Vec<Parsed> {
+pub(super) fn parse_batch(
+    parser: &BartParser,
+    requests: Vec<Request<'_>>,
+    with_vectors: bool,
+) -> Vec<Parsed> {
     in_batches(
         requests,
         |request| prepare_checked(parser, request),
@@ -40,7 +44,7 @@ fn step_work(parser: &BartParser) -> u64 {
 }
 
 /// Makes an utterance ready for the network, or says why it has no parse.
-fn prepare_checked(parser: &BartParser, request: &Request) -> Result<Pieces, Refused> {
+fn prepare_checked(parser: &BartParser, request: &Request<'_>) -> Result<Pieces, Refused> {
     let Request { utterance, budget, .. } = request;
     if utterance.is_empty() {
         return Err(Refused::no_program("the utterance has no words"));
@@ -67,7 +71,7 @@ fn prepare_checked(parser: &BartParser, request: &Request) -> Result<Pieces, Ref
 
 fn read_and_search(
     parser: &BartParser,
-    batch: Vec<Ready<Pieces>>,
+    batch: Vec<Ready<'_, Pieces>>,
     with_vectors: bool,
 ) -> Vec<(usize, Parsed)> {
     let pieces: Vec<&Pieces> = batch.iter().map(|ready| &ready.input).collect();
@@ -81,7 +85,8 @@ fn read_and_search(
             let utterance = request.utterance.clone();
             let writer = Writer::new(parser, decoding, Meter::new(&request.budget));
             let parse = writer.parse(&utterance, request.details).map(Box::new);
-            (*at, Parsed { utterance, parse, word_vectors, spans: Vec::new() })
+            let predicted = parse.map(Predicted::Program);
+            (*at, Parsed { utterance, predicted, word_vectors, spans: Vec::new() })
         })
         .collect()
 }

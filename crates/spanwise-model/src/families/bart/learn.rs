@@ -13,7 +13,7 @@ pub(super) fn gradients<'a>(parser: &BartParser, shard: &Shard<'a>) -> ShardGrad
     let most = parser.network.encoder().max_pieces();
     let learnable = |task: &Task<'a>| {
         let pieces = parser.tokenizer.encode(&task.pair.utterance);
-        let mut target = parser.target(shard.terms, task.pair.program)?;
+        let mut target = parser.target(shard.terms, task.pair.program()?)?;
         if shard.encoder_only {
             target.truncate(1);
         }

@@ -15,7 +15,7 @@ pub use settings::BartSettings;
 use crate::directory::ModelError;
 use crate::families::Settings;
 use crate::family::{
-    Blueprint, BuildError, EncoderSource, Family, Parsed, Request, Shard, ShardGradients, Stored,
+    Blueprint, BuildError, EncoderSource, Family, Pair, Parsed, Request, Shard, ShardGradients, Stored,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -60,22 +60,24 @@ impl BartParser {
         let EncoderSource::Pretrained { directory, frozen_layers } = encoder else {
             let reason = "the family `bart` is not trained from scratch: give `--encoder` a directory with a BART or \
                           Marian model, such as `tools/fetch_encoders.py marian` makes";
-            return Err(BuildError(reason.to_owned()));
+            return Err(BuildError::Encoder(reason.to_owned()));
         };
         let (config, mut weights, mut pieces) = open(directory)?;
-        let programs: Vec<String> =
-            pairs.iter().map(|(_, program)| domain.display(terms, *program).to_string()).collect();
+        let programs: Vec<String> = pairs
+            .iter()
+            .filter_map(Pair::program)
+            .map(|program| domain.display(terms, program).to_string())
+            .collect();
         let mut rows = None;
         if settings.trimmed {
-            let (read, written) =
-                texts(&domain, pairs.iter().map(|(utterance, _)| utterance), programs.clone());
+            let (read, written) = texts(&domain, pairs.iter().map(|pair| &pair.utterance), programs.clone());
             let special = [config.start, config.end, config.pad];
             let (trimmed, kept) =
                 pieces.trimmed(read.iter().map(String::as_str), written.iter().map(String::as_str), &special);
             (pieces, rows) = (trimmed, Some(kept));
         }
         let network = Bart::pretrained(config, &mut weights, rows.as_deref(), frozen_layers)
-            .map_err(|error| BuildError(error.to_string()))?;
+            .map_err(|error| BuildError::Encoder(error.to_string()))?;
         let lengths = programs.iter().filter_map(|text| pieces.written(text)).map(|ids| ids.len());
         let longest = lengths.max().unwrap_or(1);
         let max_length = ((LONGER * longest as f64) as usize).clamp(1, network.config().max_written());
@@ -132,25 +134,25 @@ impl BartParser {
 
 /// Opens the directory of a pretrained model.
 fn open(directory: &Path) -> Result<(BartConfig, Weights, TextPieces), BuildError> {
-    let config =
-        BartConfig::read(&directory.join(CONFIG_NAME)).map_err(|error| BuildError(error.to_string()))?;
-    let pieces = TextPieces::from_dir(directory).map_err(|error| BuildError(error.to_string()))?;
+    let config = BartConfig::read(&directory.join(CONFIG_NAME))
+        .map_err(|error| BuildError::Encoder(error.to_string()))?;
+    let pieces = TextPieces::from_dir(directory).map_err(|error| BuildError::Encoder(error.to_string()))?;
     let name = directory.display();
     let (found, expected) =
         (Tokenizer::Text(Box::new(pieces.clone())).vocab_size(), config.encoder.vocab_size);
     if found > expected {
-        return Err(BuildError(format!(
+        return Err(BuildError::Encoder(format!(
             "{name}: the tokenizer has {found} pieces, expected at most the {expected} of `vocab_size` in {CONFIG_NAME}; the \
              files do not belong together, fetch the model again"
         )));
     }
     if pieces.written("").and_then(|ids| ids.last().copied()) != Some(config.end) {
-        return Err(BuildError(format!(
+        return Err(BuildError::Encoder(format!(
             "{name}: the tokenizer does not end texts with the `eos_token_id` of {CONFIG_NAME}; the files do not belong \
              together, fetch the model again"
         )));
     }
-    let weights = Weights::open(directory).map_err(|error| BuildError(error.to_string()))?;
+    let weights = Weights::open(directory).map_err(|error| BuildError::Encoder(error.to_string()))?;
     Ok((config, weights, pieces))
 }
 
@@ -190,11 +192,11 @@ impl Family for BartParser {
         self.network.encoder()
     }
 
-    fn parse_batch(&self, requests: Vec<Request>, with_vectors: bool) -> Vec<Parsed> {
+    fn parse_batch(&self, requests: Vec<Request<'_>>, with_vectors: bool) -> Vec<Parsed> {
         decode::parse_batch(self, requests, with_vectors)
     }
 
-    fn work(&self, _request: &Request) -> u64 {
+    fn work(&self, _request: &Request<'_>) -> u64 {
         decode::work(self)
     }
 

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::family::{Objective, Pair, Request, Task};
-use crate::outcome::Details;
-use spanwise_chart::budget::{Budget, Meter};
+use crate::outcome::{Details, Parse, Predicted, Refused};
+use spanwise_chart::budget::Meter;
 use spanwise_lang::domain::NoTables;
 use spanwise_nn::{AdamW, AdamWConfig, Noise, Rates};
 use spanwise_reading::Cause;
@@ -44,8 +44,10 @@ fn domain() -> Arc<Domain> {
 fn build(settings: BartSettings, encoder: EncoderSource<'_>) -> Result<BartParser, BuildError> {
     let domain = domain();
     let mut terms = domain.new_terms();
-    let pairs: Vec<_> =
-        PAIRS.iter().map(|(text, program)| (Utterance::new(*text), terms.parse(program).unwrap())).collect();
+    let pairs: Vec<_> = PAIRS
+        .iter()
+        .map(|(text, program)| Pair::new(Utterance::new(*text), terms.parse(program).unwrap()))
+        .collect();
     BartParser::build(settings, Blueprint { domain, terms: &terms, pairs: &pairs, encoder, seed: 1 })
 }
 
@@ -54,9 +56,17 @@ fn parser(name: &str, settings: BartSettings) -> BartParser {
     build(settings, EncoderSource::Pretrained { directory: &directory, frozen_layers: 0 }).unwrap()
 }
 
+/// The best program, or why there is none.
+fn program(parsed: Parsed) -> Result<Box<Parse>, Refused> {
+    parsed.predicted.map(|predicted| match predicted {
+        Predicted::Program(parse) => parse,
+        Predicted::Answer(_) => panic!("it writes programs"),
+    })
+}
+
 fn parse(parser: &BartParser, text: &str) -> Parsed {
     let details = Details { alternatives: 3, ..Details::default() };
-    let request = Request { utterance: Utterance::new(text), details, budget: Budget::default() };
+    let request = Request { details, ..Request::new(Utterance::new(text)) };
     parser.parse_batch(vec![request], true).remove(0)
 }
 
@@ -65,11 +75,7 @@ fn train(parser: &mut BartParser, steps: usize) -> (f64, f64) {
     let mut terms = parser.domain.new_terms();
     let pairs: Vec<Pair> = PAIRS
         .iter()
-        .map(|(text, program)| Pair {
-            utterance: Utterance::new(*text),
-            program: terms.parse(program).unwrap(),
-            leaves: None,
-        })
+        .map(|(text, program)| Pair::new(Utterance::new(*text), terms.parse(program).unwrap()))
         .collect();
     let tasks: Vec<Task<'_>> = pairs.iter().map(|pair| Task { pair, lower: None, weight: 1.0 }).collect();
     let mut adam = AdamW::new(AdamWConfig::default(), parser.params());
@@ -100,11 +106,12 @@ fn programs_are_learned_as_text_and_written_again() {
         assert!(after < 0.3 && after < before / 100.0, "{name}: {before} {after}");
         for (text, expected) in PAIRS {
             let parsed = parse(&parser, text);
-            let parse = parsed.parse.unwrap();
+            let n_vectors = parsed.word_vectors.len();
+            let parse = program(parsed).unwrap();
             assert_eq!(parser.domain.display(&parse.terms, parse.program).to_string(), expected);
             assert!(parse.posterior > 0.5 && parse.posterior <= 1.0 && parse.tree.is_none());
             let width = parser.encoder().hidden;
-            assert_eq!(parsed.word_vectors.len(), Utterance::new(text).len() * width);
+            assert_eq!(n_vectors, Utterance::new(text).len() * width);
             // Other texts of the beam are programs too or are left out, and none is more probable.
             assert!(parse.alternatives.iter().all(|other| other.posterior <= parse.posterior));
         }
@@ -133,7 +140,7 @@ fn a_beam_of_one_is_greedy() {
         }
         let mut terms = parser.domain.new_terms();
         let program = terms.parse(&parser.pieces().text(&written)).ok();
-        let found = parse(&parser, text).parse.ok();
+        let found = self::program(parse(&parser, text)).ok();
         assert_eq!(
             found.as_ref().map(|parse| parse.terms.display(parse.program).to_string()),
             program.map(|program| terms.display(program).to_string())
@@ -146,7 +153,7 @@ fn a_beam_of_one_is_greedy() {
 fn what_is_no_program_of_the_domain_is_no_reading() {
     // Without training, nothing that is written is a program.
     let parser = parser("tiny-bart", BartSettings::default());
-    let refused = parse(&parser, "what is the capital of utah?").parse.unwrap_err();
+    let refused = program(parse(&parser, "what is the capital of utah?")).unwrap_err();
     assert_eq!(refused.cause, Cause::NoProgram);
     assert!(refused.reason.contains("text"), "{}", refused.reason);
     // Only texts that parse and are well-typed count, and those of one program add up.
@@ -180,8 +187,8 @@ fn what_is_no_program_of_the_domain_is_no_reading() {
 #[test]
 fn an_utterance_that_is_empty_or_longer_than_all_positions_is_refused() {
     let parser = parser("tiny-marian", BartSettings::default());
-    assert_eq!(parse(&parser, "").parse.unwrap_err().reason, "the utterance has no words");
-    let refused = parse(&parser, &"what ".repeat(60)).parse.unwrap_err();
+    assert_eq!(program(parse(&parser, "")).unwrap_err().reason, "the utterance has no words");
+    let refused = program(parse(&parser, &"what ".repeat(60))).unwrap_err();
     assert_eq!(refused.cause, Cause::TooCostly);
     assert_eq!(refused.reason, "the utterance has 61 word-pieces, the encoder takes at most 48");
     // Unknown words and characters are only unknown.

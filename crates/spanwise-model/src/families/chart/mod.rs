@@ -75,7 +75,7 @@ impl ChartParser {
                 return None;
             }
             let chart = ScoredChart::new(self, &input, logits.of(item));
-            let gold = chart.gold(terms, tasks[at].pair.program).ok()?;
+            let gold = chart.gold(terms, tasks[at].pair.program()?).ok()?;
             let scores = chart.flat();
             Some((at, GoldScores { gold, scores, lattice: input.prepared.lattice }))
         };

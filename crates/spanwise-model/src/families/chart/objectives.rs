@@ -8,9 +8,9 @@ use spanwise_chart::objective::{Target, crf};
 /// Loss and gradient of one pair; `None` when the words do not allow the gold program.
 pub(super) fn loss(chart: &ScoredChart<'_>, target: &LossTarget<'_>) -> Option<(f64, SpanGradient)> {
     let input = chart.chart().ok()?;
-    let gold = chart.gold(target.terms, target.pair.program).ok()?;
+    let gold = chart.gold(target.terms, target.pair.program()?).ok()?;
     let rules = &chart.parser.sum_rules;
-    let leaves = target.pair.leaves.as_deref();
+    let leaves = target.pair.leaves();
     let allowed = leaves.map(|leaves| chart.input.prepared.lattice.mask(leaves));
     let loss = match (target.objective, &allowed) {
         (Objective::HardEm, _) => crf(&input, rules, &gold, Target::Best),

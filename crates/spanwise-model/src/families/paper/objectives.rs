@@ -17,13 +17,13 @@ pub(super) fn loss(
     let scores = parser.scores(input, logits).ok()?;
     let (domain, grammar, lattice) = (&model.domain, &model.grammar, &input.prepared.lattice);
     let gold =
-        GoldChart::new(domain, grammar, lattice, target.terms, target.pair.program, Joins::Tree).ok()?;
+        GoldChart::new(domain, grammar, lattice, target.terms, target.pair.program()?, Joins::Tree).ok()?;
     let over = |trees: Target<'_>| marginal(&scores, lattice, grammar.n_rules(), &gold, trees);
     let loss = match target.objective {
         Objective::Marginal => over(Target::All),
         // A gold tree that the chart cannot build teaches nothing; the best tree of its program does.
         Objective::GoldTrees => {
-            let leaves = target.pair.leaves.as_deref();
+            let leaves = target.pair.leaves();
             let gold_tree = leaves.and_then(|leaves| over(Target::BestWithLeaves(&lattice.mask(leaves))));
             gold_tree.or_else(|| over(Target::Best))
         }

@@ -7,7 +7,7 @@ use super::vocabulary::Vocabulary;
 use crate::batch::{Ready, in_batches};
 use crate::beam::{Found, Limits, Scored, Scorer, search};
 use crate::family::{Parsed, Request};
-use crate::outcome::{Details, Parse, Refused};
+use crate::outcome::{Details, Parse, Predicted, Refused};
 use spanwise_chart::budget::{Exhausted, Meter};
 use spanwise_lang::TermId;
 use spanwise_lang::constraint::Prefix;
@@ -15,7 +15,11 @@ use spanwise_lang::linear::{self, Token};
 use spanwise_nn::seq2seq::{Decoding, Previous, Reads, State};
 
 /// Parses utterances; see [`Family::parse_batch`](crate::Family::parse_batch).
-pub(super) fn parse_batch(parser: &Seq2SeqParser, requests: Vec<Request>, with_vectors: bool) -> Vec<Parsed> {
+pub(super) fn parse_batch(
+    parser: &Seq2SeqParser,
+    requests: Vec<Request<'_>>,
+    with_vectors: bool,
+) -> Vec<Parsed> {
     in_batches(
         requests,
         |request| prepare_checked(parser, request),
@@ -36,7 +40,7 @@ fn step_work(parser: &Seq2SeqParser, n_words: usize) -> u64 {
 }
 
 /// Makes an utterance ready for the network, or says why it has no parse.
-fn prepare_checked(parser: &Seq2SeqParser, request: &Request) -> Result<Input, Refused> {
+fn prepare_checked(parser: &Seq2SeqParser, request: &Request<'_>) -> Result<Input, Refused> {
     let Request { utterance, budget, .. } = request;
     if utterance.is_empty() {
         return Err(Refused::no_program("the utterance has no words"));
@@ -62,7 +66,7 @@ fn prepare_checked(parser: &Seq2SeqParser, request: &Request) -> Result<Input, R
 
 fn read_and_search(
     parser: &Seq2SeqParser,
-    batch: Vec<Ready<Input>>,
+    batch: Vec<Ready<'_, Input>>,
     with_vectors: bool,
 ) -> Vec<(usize, Parsed)> {
     let reads: Vec<Reads<'_>> = batch
@@ -80,8 +84,9 @@ fn read_and_search(
             let allowed = parser.grammar.as_ref().map(|grammar| Allowed::new(grammar, parser, input));
             let writer = Writer { parser, input, decoding, allowed, meter };
             let parse = writer.parse(request.details).map(Box::new);
+            let predicted = parse.map(Predicted::Program);
             let utterance = request.utterance.clone();
-            (*at, Parsed { utterance, parse, word_vectors, spans: Vec::new() })
+            (*at, Parsed { utterance, predicted, word_vectors, spans: Vec::new() })
         })
         .collect()
 }

@@ -34,7 +34,7 @@ pub(super) fn gradients<'a>(parser: &Seq2SeqParser, shard: &Shard<'a>) -> ShardG
     let started = Instant::now();
     let learnable = |task: &Task<'a>| {
         let input = parser.prepare(task.pair.utterance.clone());
-        let mut steps = parser.steps(&input, shard.terms, task.pair.program)?;
+        let mut steps = parser.steps(&input, shard.terms, task.pair.program()?)?;
         if shard.encoder_only {
             steps.truncate(1);
         }

@@ -20,7 +20,7 @@ pub use settings::{Pretraining, Seq2SeqSettings};
 use crate::directory::ModelError;
 use crate::families::Settings;
 use crate::family::{
-    Blueprint, BuildError, EncoderSource, Family, Parsed, Request, Shard, ShardGradients, Stored,
+    Blueprint, BuildError, EncoderSource, Family, Pair, Parsed, Request, Shard, ShardGradients, Stored,
 };
 use constrained::Grammar;
 use serde::{Deserialize, Serialize};
@@ -87,7 +87,7 @@ impl Seq2SeqParser {
         let Blueprint { domain, terms, pairs, encoder, seed } = blueprint;
         let vocabulary = Vocabulary::learn(&domain, terms, pairs);
         let n_tokens = |program| linear::linearize(&domain, terms, program).len();
-        let longest = pairs.iter().map(|(_, program)| n_tokens(*program)).max().unwrap_or(0);
+        let longest = pairs.iter().filter_map(Pair::program).map(n_tokens).max().unwrap_or(0);
         let config = Seq2SeqConfig {
             bilstm: !matches!(encoder, EncoderSource::Pretrained { .. })
                 || settings.pretrained == Pretraining::Frozen,
@@ -99,11 +99,11 @@ impl Seq2SeqParser {
         let (tokenizer, network) = match encoder {
             EncoderSource::Pretrained { .. } if !settings.vectors.is_empty() => {
                 let reason = "it has vectors of its own: `model.vectors` is for the encoder `compact`";
-                return Err(BuildError(reason.to_owned()));
+                return Err(BuildError::Encoder(reason.to_owned()));
             }
             EncoderSource::Pretrained { directory, frozen_layers } => {
                 let Pretrained { config: encoder, mut weights, tokenizer } =
-                    Pretrained::open(directory).map_err(|error| BuildError(error.to_string()))?;
+                    Pretrained::open(directory).map_err(|error| BuildError::Encoder(error.to_string()))?;
                 let n_frozen = match settings.pretrained {
                     Pretraining::FineTuned => frozen_layers,
                     Pretraining::Frozen => encoder.layers,
@@ -111,7 +111,8 @@ impl Seq2SeqParser {
                 (tokenizer, Seq2Seq::pretrained(encoder, &mut weights, config, n_frozen, seed))
             }
             EncoderSource::Compact { shape, dropout } => {
-                let words = WordTable::from_utterances(pairs.iter().map(|(text, _)| text), shape.min_count);
+                let words =
+                    WordTable::from_utterances(pairs.iter().map(|pair| &pair.utterance), shape.min_count);
                 let words = words.with_buckets(shape.ngram_buckets as u32);
                 let (words, vectors) = pretrained_vectors(&domain, &settings.vectors, words)?;
                 let width = vectors.as_ref().map_or(settings.embedding, WordVectors::width);
@@ -125,7 +126,7 @@ impl Seq2SeqParser {
                 (Tokenizer::Words(words), network)
             }
         };
-        let network = network.map_err(|error| BuildError(error.to_string()))?;
+        let network = network.map_err(|error| BuildError::Encoder(error.to_string()))?;
         // One more for the end.
         let max_length = ((LONGER * longest as f64) as usize + 1).min(MAX_LENGTH);
         Ok(Self::new(domain, settings, tokenizer, vocabulary, network, max_length))
@@ -179,7 +180,7 @@ fn pretrained_vectors(
     let lexicon = domain.lexicon();
     let is_wanted = |word: &str| words.id(word) != WordTable::UNKNOWN || lexicon.has_word(word);
     let vectors = WordVectors::read(Path::new(file), N_FREQUENT, is_wanted);
-    let vectors = vectors.map_err(|error| BuildError(error.to_string()))?;
+    let vectors = vectors.map_err(|error| BuildError::Encoder(error.to_string()))?;
     let words = words.with_words(vectors.words.iter().map(|(word, _)| word.as_str()));
     Ok((words, Some(vectors)))
 }
@@ -216,11 +217,11 @@ impl Family for Seq2SeqParser {
         self.network.encoder()
     }
 
-    fn parse_batch(&self, requests: Vec<Request>, with_vectors: bool) -> Vec<Parsed> {
+    fn parse_batch(&self, requests: Vec<Request<'_>>, with_vectors: bool) -> Vec<Parsed> {
         decode::parse_batch(self, requests, with_vectors)
     }
 
-    fn work(&self, request: &Request) -> u64 {
+    fn work(&self, request: &Request<'_>) -> u64 {
         decode::work(self, request.utterance.len())
     }
 

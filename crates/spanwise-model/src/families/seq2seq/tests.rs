@@ -123,8 +123,10 @@ const DOMAIN: &str = r#"
 fn parser(pairs: &[(&str, &str)]) -> Seq2SeqParser {
     let domain = Arc::new(Domain::load(DOMAIN, "places.toml", None, &NoTables).unwrap());
     let mut terms = domain.new_terms();
-    let pairs: Vec<_> =
-        pairs.iter().map(|(text, program)| (Utterance::new(*text), terms.parse(program).unwrap())).collect();
+    let pairs: Vec<_> = pairs
+        .iter()
+        .map(|(text, program)| Pair::new(Utterance::new(*text), terms.parse(program).unwrap()))
+        .collect();
     let shape = crate::Compact::default();
     let encoder = EncoderSource::Compact { shape: &shape, dropout: 0.0 };
     let settings = Seq2SeqSettings { hidden: 8, embedding: 4, ..Seq2SeqSettings::default() };

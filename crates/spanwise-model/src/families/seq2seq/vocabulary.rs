@@ -1,10 +1,10 @@
 //! The tokens that a model can generate.
 
+use crate::family::Pair;
 use crate::leaves::found_leaves;
 use serde::{Deserialize, Serialize};
-use spanwise_core::Utterance;
 use spanwise_lang::linear::{Leaf, Token, leaf, linearize, vocabulary};
-use spanwise_lang::{Domain, TermId, Terms};
+use spanwise_lang::{Domain, Terms};
 use std::collections::HashMap;
 
 /// The tokens that can be generated, numbered. The first one, [`Vocabulary::END`], ends a program.
@@ -33,15 +33,16 @@ impl Vocabulary {
 
     /// The tokens of the domain and of training programs. A leaf is among them only if some training program has it
     /// although nothing in the utterance gives it: all others are copied, so that the model learns to.
-    pub(super) fn learn(domain: &Domain, terms: &Terms, pairs: &[(Utterance, TermId)]) -> Self {
+    pub(super) fn learn(domain: &Domain, terms: &Terms, pairs: &[Pair]) -> Self {
         let mut tokens = vocabulary(domain);
-        for (utterance, program) in pairs {
-            let found = found_leaves(domain, utterance);
+        for pair in pairs {
+            let found = found_leaves(domain, &pair.utterance);
             let is_found = |token: &Token| match token {
                 Token::Leaf(leaf) => found.iter().any(|(_, found)| found.text == leaf.text),
                 _ => false,
             };
-            tokens.extend(linearize(domain, terms, *program).into_iter().filter(|token| !is_found(token)));
+            let written = pair.program().map(|program| linearize(domain, terms, program));
+            tokens.extend(written.into_iter().flatten().filter(|token| !is_found(token)));
         }
         Self::new(tokens)
     }

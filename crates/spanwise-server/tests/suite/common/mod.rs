@@ -170,7 +170,7 @@ impl Fake {
             return Reading {
                 reason,
                 cause,
-                guess: Some(Guess { program, probability, posterior }),
+                guess: Some(Guess { program: Some(program), answer: None, probability, posterior }),
                 ..blank
             };
         }
