@@ -348,13 +348,12 @@ mod tests {
 
     #[test]
     fn the_range_of_thresholds_is_that_of_the_configuration_where_it_makes_sense() {
-        let of =
-            |range: Value| super::thresholds(&json!({ "config": { "training": { "thresholds": range } } }));
+        let of = |range: Value| thresholds(&json!({ "config": { "training": { "thresholds": range } } }));
         assert_eq!(of(json!([0.4, 0.45])), [0.4, 0.45]);
         for odd in [json!(null), json!([0.4]), json!([0.6, 0.5]), json!([-1, 0.5]), json!(["a", "b"])] {
             assert_eq!(of(odd), THRESHOLDS);
         }
         // A model from before there was a configuration.
-        assert_eq!(super::thresholds(&Value::Null), THRESHOLDS);
+        assert_eq!(thresholds(&Value::Null), THRESHOLDS);
     }
 }

@@ -311,7 +311,7 @@ fn a_type_system_gives_each_class_exactly_one_type() {
 fn whole_phrases_are_for_known_predicates_and_are_not_in_the_lexicon() {
     let phrases = |lines: &str| format!("f = \"B -> A\"\ng = \"A\"\n[phrases]\n{lines}\n");
     refused(&phrases("h = \"turn on\""), ["unknown constant `h`", "d.toml:9:1"]);
-    refused(&phrases("f = [\"turn on\", \" \"]"), ["a phrase needs at least one word", "d.toml:9:17"]);
+    refused(&phrases("f = [\"turn on\", \" \"]"), ["a phrase needs at least one word", "d.toml:9:18"]);
     let system = "[type_systems.t]\ntypes = [\"A\"]\nroot = [\"A\"]\nconstants.g = \"A\"\n";
     let source = format!("{}{system}", phrases("f = \"turn on\"\ng = [\"the lamp\", \"it all\"]"));
     let shown = |domain: &Domain| {

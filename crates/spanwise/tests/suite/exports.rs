@@ -24,6 +24,7 @@ fn every_field_of_a_parse_has_a_type_that_can_be_named() {
         terms,
         program,
         tree,
+        whole,
         score,
         probability,
         posterior,
@@ -49,6 +50,7 @@ fn every_field_of_a_parse_has_a_type_that_can_be_named() {
     assert_eq!(answerable, 0.0);
     assert!(numbers.0.is_finite() && numbers.1 > 0.0 && numbers.2 > 0.0 && numbers.3 > 0.0);
     check_tree(&tree.unwrap(), domain, tokens.len());
+    assert!(whole.is_none());
 
     let _: (Vec<Correction>, Vec<Unread>, Vec<Crowded>) = (corrections, unread, crowded);
     let _: (Option<Rival>, Vec<Correction>, Option<Correction>) = (rival, suggested, tied);
