@@ -238,7 +238,7 @@ fn lamps(phrases: &str, family: impl Fn(Blueprint<'_>) -> Box<dyn crate::Family>
     let domain = Arc::new(domain);
     let mut terms = domain.new_terms();
     let program = terms.parse("on(hall)").unwrap();
-    let pairs = [(Utterance::new("switch on hall"), program)];
+    let pairs = [Pair::new(Utterance::new("switch on hall"), program)];
     let shape =
         Compact { hidden: 16, layers: 1, heads: 2, intermediate: 32, ngram_buckets: 16, min_count: 1 };
     let encoder = EncoderSource::Compact { shape: &shape, dropout: 0.0 };
