@@ -103,6 +103,8 @@ g = { type = "T = all -> S", form = "h(g, {})", implicit = true }
 red = "C"
 [lexicon]
 f = ["eff", "f f"]
+[phrases]
+f = ["f f f", "f eff"]
 [[accumulators]]
 head = "pick"
 elements = ["C"]

@@ -148,6 +148,8 @@ pub struct DomainFile {
     pub constants: Vec<ConstantDecl>,
     /// Phrases for constants.
     pub lexicon: Vec<(At<String>, Vec<At<String>>)>,
+    /// Phrases that constants take whole in trees.
+    pub phrases: Vec<(At<String>, Vec<At<String>>)>,
     /// The entity classes in order.
     pub entities: Vec<EntityDecl>,
     /// Pairs of constants that mean opposites.

@@ -108,6 +108,7 @@ pub struct Domain {
     style: Style,
     no_meaning: HashSet<String>,
     lexicon: Lexicon,
+    phrases: Lexicon,
     contrasts: Vec<[ConstantId; 2]>,
     states: States,
     executor: ExecutorChoice,
@@ -311,6 +312,12 @@ impl Domain {
     #[must_use]
     pub fn lexicon(&self) -> &Lexicon {
         &self.lexicon
+    }
+
+    /// The phrases that constants take whole in trees. They are no evidence for a program.
+    #[must_use]
+    pub fn phrases(&self) -> &Lexicon {
+        &self.phrases
     }
 
     /// The meaning states and how they compose.

@@ -308,6 +308,25 @@ fn a_type_system_gives_each_class_exactly_one_type() {
 }
 
 #[test]
+fn whole_phrases_are_for_known_predicates_and_are_not_in_the_lexicon() {
+    let phrases = |lines: &str| format!("f = \"B -> A\"\ng = \"A\"\n[phrases]\n{lines}\n");
+    refused(&phrases("h = \"turn on\""), ["unknown constant `h`", "d.toml:9:1"]);
+    refused(&phrases("f = [\"turn on\", \" \"]"), ["a phrase needs at least one word", "d.toml:9:18"]);
+    let system = "[type_systems.t]\ntypes = [\"A\"]\nroot = [\"A\"]\nconstants.g = \"A\"\n";
+    let source = format!("{}{system}", phrases("f = \"turn on\"\ng = [\"the lamp\", \"it all\"]"));
+    let shown = |domain: &Domain| {
+        let listed = domain.phrases().phrases();
+        listed.map(|(phrase, it)| format!("{} {phrase}", domain.constants()[it].name)).collect::<Vec<_>>()
+    };
+    let domain = fine(&source);
+    assert_eq!(shown(&domain), ["f turn on", "g the lamp", "g it all"]);
+    assert!(domain.lexicon().is_empty());
+    // Another type system leaves `f` out.
+    let domain = Domain::load(&format!("{START}{source}"), "d.toml", Some("t"), &Lamps).unwrap();
+    assert_eq!(shown(&domain), ["g the lamp", "g it all"]);
+}
+
+#[test]
 fn keys_of_the_executor_that_do_not_go_together_are_refused() {
     let executor = |lines: &str| format!("[executor]\n{lines}\n");
     let token = "token_env = \"T\"";

@@ -3,13 +3,14 @@
 mod accumulators;
 mod constants;
 mod entities;
+mod phrases;
 mod tables;
 
 use super::file::{self, AccumulatorDecl, At, DomainFile, TypeSystemDecl};
 use super::{Class, ClassId, Constant, ConstantId, Domain, Frame, FrameId, Table, TableSource};
 use crate::diag::{Diagnostic, closest};
 use crate::form::Form;
-use crate::lexicon::{Lexicon, Source};
+use crate::lexicon::Lexicon;
 use crate::states::{AccumulatorId, AccumulatorTypes, MAX_STATES, State, States};
 use crate::term::{TermId, Terms};
 use crate::types::{TypeDecl, TypeId, Types};
@@ -61,7 +62,8 @@ pub(super) fn compile(
     compiler.entity_classes(&file.entities, &system);
     // AFTER THIS POINT: every constant has its frames, every entity its term.
     let accumulators = compiler.accumulators(&system.accumulators);
-    compiler.phrases(&file);
+    compiler.lexicon(&file);
+    let phrases = compiler.phrases(&file);
     let wrap = compiler.wrap(&file);
     let root_types: Vec<TypeId> = system.root.iter().filter_map(|name| compiler.ty(name)).collect();
     let no_meaning = compiler.no_meaning(&file.no_meaning);
@@ -80,6 +82,7 @@ pub(super) fn compile(
         root_types,
         no_meaning,
         contrasts,
+        phrases,
         states,
     }))
 }
@@ -150,6 +153,7 @@ struct Parts<'a> {
     root_types: Vec<TypeId>,
     no_meaning: HashSet<String>,
     contrasts: Vec<[ConstantId; 2]>,
+    phrases: Lexicon,
     states: States,
 }
 
@@ -190,21 +194,6 @@ impl Compiler<'_> {
         let found =
             self.types.find(&name.value).ok_or_else(|| self.types.unknown(&name.value, name.range.clone()));
         self.keep(found)
-    }
-
-    fn phrases(&mut self, file: &DomainFile) {
-        for (name, phrases) in &file.lexicon {
-            match self.predicate_of.get(&name.value).copied() {
-                Some(constant) => {
-                    for phrase in phrases {
-                        self.phrase(phrase, constant, Source::Phrase);
-                    }
-                }
-                // Constants that another type system leaves out keep their phrases in the file.
-                None if file.constants.iter().any(|decl| decl.name.value == name.value) => {}
-                None => self.unknown_constant(name),
-            }
-        }
     }
 
     /// Pairs of constants that mean opposites. Pairs with a constant that another type system leaves out are left out.
@@ -321,6 +310,7 @@ impl Compiler<'_> {
             no_meaning: parts.no_meaning,
             contrasts: parts.contrasts,
             lexicon: self.lexicon,
+            phrases: parts.phrases,
             states: parts.states,
             executor,
             executor_range,

@@ -1,0 +1,41 @@
+//! The phrases of predicates: those of the lexicon, and those that are taken whole in trees.
+
+use super::super::ConstantId;
+use super::super::file::{At, DomainFile};
+use super::Compiler;
+use crate::lexicon::{Lexicon, Source};
+
+impl Compiler<'_> {
+    pub(super) fn lexicon(&mut self, file: &DomainFile) {
+        for (name, phrases) in &file.lexicon {
+            let Some(constant) = self.with_phrases(file, name) else { continue };
+            for phrase in phrases {
+                self.phrase(phrase, constant, Source::Phrase);
+            }
+        }
+    }
+
+    pub(super) fn phrases(&mut self, file: &DomainFile) -> Lexicon {
+        let mut all = Lexicon::new(file.inflections);
+        for (name, phrases) in &file.phrases {
+            let Some(constant) = self.with_phrases(file, name) else { continue };
+            for phrase in phrases {
+                if !all.insert(&phrase.value, constant, Source::Phrase) {
+                    self.problem(&phrase.range, "a phrase needs at least one word");
+                }
+            }
+        }
+        all.shrink();
+        all
+    }
+
+    /// The predicate that phrases are listed for. One that another type system leaves out keeps its phrases in the file;
+    /// any other name is reported.
+    fn with_phrases(&mut self, file: &DomainFile, name: &At<String>) -> Option<ConstantId> {
+        let found = self.predicate_of.get(&name.value).copied();
+        if found.is_none() && !file.constants.iter().any(|decl| decl.name.value == name.value) {
+            self.unknown_constant(name);
+        }
+        found
+    }
+}
