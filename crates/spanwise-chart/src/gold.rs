@@ -90,16 +90,35 @@ impl GoldChart {
         let analysis = analyze(domain, terms, program)?;
         let values = values(terms, &analysis);
         let builder = Builder::new(domain, grammar, lattice, &analysis, &values, joins);
-        let sink = Stored::default();
-        let filled = builder.run(sink, &Meter::unlimited());
+        let filled = builder.run(Stored::default(), &Meter::unlimited());
         match filled.unwrap_or_else(|_| unreachable!("there is no limit")) {
-            Some(Stored { graph, items }) => {
-                let (graph, nodes) = graph.reachable();
-                let items = nodes.iter().map(|&node| items[node as usize]).collect();
-                Ok(Self { graph, items, analysis })
-            }
+            Some(stored) => Ok(Self::of(stored, analysis)),
             None => Err(reason(grammar, lattice, domain, &analysis, &values)),
         }
+    }
+
+    /// The same within a budget. `None` when there is no derivation.
+    ///
+    /// # Errors
+    /// A limit that is reached.
+    pub fn within(
+        (domain, grammar, lattice): (&Domain, &Grammar, &Lattice),
+        terms: &Terms,
+        program: TermId,
+        joins: Joins,
+        meter: &Meter,
+    ) -> Result<Option<Self>, Exhausted> {
+        let Ok(analysis) = analyze(domain, terms, program) else { return Ok(None) };
+        let values = values(terms, &analysis);
+        let builder = Builder::new(domain, grammar, lattice, &analysis, &values, joins);
+        let filled = builder.run(Stored::default(), meter)?;
+        Ok(filled.map(|stored| Self::of(stored, analysis)))
+    }
+
+    fn of(Stored { graph, items }: Stored, analysis: Analysis) -> Self {
+        let (graph, nodes) = graph.reachable();
+        let items = nodes.iter().map(|&node| items[node as usize]).collect();
+        Self { graph, items, analysis }
     }
 
     /// The graph. Its scores are numbered leaf by leaf and usage by usage, then rules, then cells.

@@ -178,6 +178,13 @@ impl Lattice {
         self.leaves.iter().map(is_one).collect()
     }
 
+    /// The same positions with the leaves of a mask only, one entry per leaf. Leaves keep their numbers.
+    #[must_use]
+    pub fn masked(mut self, mask: &[bool]) -> Self {
+        self.starting.iter_mut().for_each(|leaves| leaves.retain(|&(_, leaf)| mask[leaf as usize]));
+        self
+    }
+
     /// Number of positions at which a leaf may start.
     #[must_use]
     pub fn n_positions(&self) -> usize {

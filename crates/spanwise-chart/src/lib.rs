@@ -7,6 +7,7 @@
 //! | [`derivation`], [`kbest`] | the Viterbi derivation; lazy k-best (Huang & Chiang 2005) |
 //! | [`outside`], [`spans`] | log-partition and marginals by inside-outside; posteriors of spans |
 //! | [`gold`], [`hypergraph`] | all derivations of one program as a hypergraph, with the same algorithms on it |
+//! | [`mod@whole_phrases`] | the derivation of a program that is shown: constants take whole phrases |
 //! | [`objective`] | training losses and their gradients |
 //! | [`budget`] | limits on work, memory and time of the charts of one utterance |
 //! | [`paper`] | Algorithm 1 of Herzig & Berant (2021): CKY with a beam |
@@ -81,6 +82,7 @@ pub mod tree;
 mod tree_builder;
 pub mod typed;
 mod underivable;
+pub mod whole_phrases;
 
 pub use tree::{Category, SpanTree, TreeNode};
 

@@ -20,7 +20,7 @@ mod crf;
 mod span_softmax;
 
 pub use crf::{crf, posterior};
-pub use span_softmax::marginal;
+pub use span_softmax::{marginal, tree_scores};
 
 use crate::gold::GoldChart;
 use crate::grammar::N_USAGES;

@@ -46,6 +46,12 @@ impl Span {
     pub const fn contains(self, inner: Self) -> bool {
         self.start <= inner.start && inner.end <= self.end
     }
+
+    /// Whether the two spans share a token.
+    #[must_use]
+    pub const fn overlaps(self, other: Self) -> bool {
+        self.start < other.end && other.start < self.end
+    }
 }
 
 impl fmt::Debug for Span {

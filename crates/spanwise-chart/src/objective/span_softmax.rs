@@ -24,12 +24,7 @@ pub fn marginal(
     target: Target<'_>,
 ) -> Option<Loss<Vec<f32>>> {
     let places = Places { scores, lattice };
-    let mut flat = vec![0.0; lattice.leaves().len() * N_USAGES + n_rules + lattice.n_cells() + 1];
-    for (at, value) in flat.iter_mut().enumerate() {
-        if let Some((span, category)) = places.of(at, n_rules) {
-            *value = scores.shifted(span, category);
-        }
-    }
+    let flat = tree_scores(scores, lattice, n_rules);
     let (log_gold, expected) = expected_counts(gold, flat, target)?;
     let (mut value, mut gradient) = log_normalizer(scores);
     let n_categories = scores.n_categories();
@@ -47,6 +42,15 @@ pub fn marginal(
         gradient[row + scores.n_constants() + 1] += count as f32;
     }
     Some(Loss { value, gradient })
+}
+
+/// The scores of spans as a gold chart with [`crate::gold::Joins::Tree`] over `lattice` numbers them.
+#[must_use]
+pub fn tree_scores(scores: &PaperScores, lattice: &Lattice, n_rules: usize) -> Vec<f64> {
+    let places = Places { scores, lattice };
+    let n_scores = lattice.leaves().len() * N_USAGES + n_rules + lattice.n_cells() + 1;
+    let score = |(span, category)| scores.shifted(span, category);
+    (0..n_scores).map(|at| places.of(at, n_rules).map_or(0.0, score)).collect()
 }
 
 /// The span and category that each score of a gold chart stands for.

@@ -17,3 +17,4 @@ mod odd_input;
 mod paper_chart;
 mod span_posteriors;
 mod typed_chart;
+mod whole_phrases;
