@@ -11,7 +11,7 @@ use spanwise_core::Utterance;
 use spanwise_domains::data::Example;
 use spanwise_lang::{TermId, Terms};
 use spanwise_model::span_model::Prepared;
-use spanwise_model::{Details, Model, Outcome, SpanModel};
+use spanwise_model::{Details, Model, Outcome, Parse, SpanModel};
 
 /// The number of utterances in a batch.
 pub const BATCH: usize = 32;
@@ -82,7 +82,7 @@ fn score_one(
         terms: &parse.terms,
         program: parse.program,
         probability: parse.probability,
-        tree: gold.as_ref().and(parse.tree.as_ref()),
+        tree: gold.as_ref().and(parse.shown_tree()),
     });
     let chart = Charted::new(model, example, utterance);
     // A family without a grammar can generate any program.
@@ -91,7 +91,7 @@ fn score_one(
         None => true,
     };
     let scored = evaluator.score(example, covered, prediction.as_ref(), gold.as_ref());
-    let tree = outcome.parse().and_then(|parse| parse.tree.as_ref());
+    let tree = outcome.parse().and_then(Parse::shown_tree);
     let tree_any = match (scored.exact, tree) {
         (Some(true), Some(tree)) => Some(tree_any::against_itself(&model.domain, tree)),
         _ if covered => chart.as_ref().and_then(|chart| chart.nearest(tree)),

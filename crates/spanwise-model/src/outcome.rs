@@ -59,7 +59,8 @@ pub struct Provenance {
     pub constant: Option<ConstantId>,
     /// The words that are aligned to the constant together.
     pub span: Span,
-    /// The marginal probability of this alignment over all derivations; for a null word, that it is aligned to nothing.
+    /// The marginal probability of this alignment over all derivations; for a null word, that it is aligned to nothing. For
+    /// a phrase that the constant takes in [`Parse::whole`] only, that it is aligned to some of these words.
     pub probability: f64,
 }
 
@@ -143,8 +144,10 @@ pub struct Parse {
     pub terms: Terms,
     /// The program.
     pub program: TermId,
-    /// The tree over the words that yields it; `None` for a model family without trees.
+    /// The tree over the words that yields it, with the highest score; `None` for a model family without trees.
     pub tree: Option<SpanTree>,
+    /// Another tree that yields it, in which constants take whole phrases of the domain; `None` where `tree` is one.
+    pub whole: Option<SpanTree>,
     /// The sum of the tree's scores.
     pub score: f32,
     /// The probability that the program is right: calibrated, and lower where the utterance looks out-of-domain.
@@ -190,6 +193,7 @@ impl Parse {
             terms,
             program,
             tree: None,
+            whole: None,
             score,
             probability: posterior,
             posterior,
@@ -240,6 +244,12 @@ impl Parse {
         }
         let words = spelling().map(|it| (it.span.start as usize, it.to.as_str()));
         Cow::Owned(self.utterance.with_words(words))
+    }
+
+    /// The tree that is shown.
+    #[must_use]
+    pub fn shown_tree(&self) -> Option<&SpanTree> {
+        self.whole.as_ref().or(self.tree.as_ref())
     }
 
     /// Whether the program is a suggestion: it rests on other words than those that were written.

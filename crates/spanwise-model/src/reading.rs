@@ -195,7 +195,7 @@ impl Parser {
         reading.posterior = Some(parse.posterior);
         reading.in_domain = Some(parse.in_domain);
         reading.score = Some(parse.score);
-        reading.tree = parse.tree.as_ref().map(|tree| self.tree(parse, tree));
+        reading.tree = parse.shown_tree().map(|tree| self.tree(parse, tree));
         let others = parse.alternatives.iter();
         reading.alternatives = others.map(|other| self.alternative(question, parse, other)).collect();
     }
@@ -302,7 +302,7 @@ fn leaf(parse: &Parse, at: usize) -> Option<TermId> {
             && node.span.start as usize <= at
             && at < node.span.end as usize
     };
-    parse.tree.as_ref()?.nodes.iter().find(is_leaf)?.program
+    parse.shown_tree()?.nodes.iter().find(is_leaf)?.program
 }
 
 /// The name of a constant; for a literal, its value.

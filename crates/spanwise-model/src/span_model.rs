@@ -31,12 +31,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use spanwise_chart::budget::Meter;
 use spanwise_chart::candidates::Candidates;
+use spanwise_chart::gold::Joins;
 use spanwise_chart::gold_tree::GoldTree;
 use spanwise_chart::grammar::{Grammar, N_USAGES, Options};
 use spanwise_chart::lattice::{ChartError, Lattice, Leaf};
+use spanwise_chart::tree::SpanTree;
+use spanwise_chart::whole_phrases::{Found, whole_phrases};
 use spanwise_core::{Span, Utterance};
 use spanwise_lang::matching::MatchKind;
-use spanwise_lang::{Domain, Terms};
+use spanwise_lang::{Domain, TermId, Terms};
 use spanwise_nn::pretrained::{Activation, Architecture, EncoderConfig, Pretrained, Weights, WeightsError};
 use spanwise_nn::tokenizer::WordTable;
 use spanwise_nn::{Group, HeadConfig, Item, Logits, Network, ParamId, Params, Pieces, Tokenizer};
@@ -346,6 +349,26 @@ impl SpanModel {
         };
         let matches = lattice.leaves().iter().map(|leaf| matches.of(leaf)).collect();
         Ok(Prepared { utterance, read, pieces, lattice, matches })
+    }
+
+    /// The tree of a program in which constants take whole phrases of the domain; `None` where they do in `tree`, or where the
+    /// budget does not suffice for another. `scores` gives the joins that have a score, and all scores.
+    pub(crate) fn whole_phrases(
+        &self,
+        prepared: &Prepared,
+        program: (&mut Terms, TermId),
+        tree: &SpanTree,
+        meter: &Meter,
+        scores: impl FnOnce() -> (Joins, Vec<f32>),
+    ) -> Option<SpanTree> {
+        let phrases = self.domain.phrases().matches(&prepared.read.utterance);
+        if phrases.is_empty() {
+            return None;
+        }
+        let (joins, scores) = scores();
+        let (domain, grammar, lattice) = (&*self.domain, &self.grammar, &prepared.lattice);
+        let found = Found { domain, grammar, lattice, joins, scores: &scores };
+        whole_phrases(&found, program, tree, &phrases, meter).unwrap_or_default()
     }
 
     /// Whether a word may have a meaning that no name or phrase accounts for.

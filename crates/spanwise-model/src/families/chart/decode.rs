@@ -6,16 +6,16 @@ use crate::provenance::align;
 use crate::span_model::{Decoded, exhausted};
 use spanwise_chart::budget::{Exhausted, Meter};
 use spanwise_chart::derivation::BestChart;
+use spanwise_chart::gold::Joins;
 use spanwise_chart::grammar::N_USAGES;
 use spanwise_chart::lattice::{ChartError, Gradient};
 use spanwise_chart::objective::posterior;
 use spanwise_chart::outside::InsideChart;
 use spanwise_chart::spans::span_posteriors;
-use spanwise_chart::tree::SpanTree;
+use spanwise_chart::tree::{Category, SpanTree};
 use spanwise_chart::typed::Input;
 use spanwise_core::Span;
 use spanwise_lang::{TermId, Terms};
-use std::collections::HashMap;
 
 /// Derivations looked at for each alternative program: several derivations may give one program.
 const DERIVATIONS_PER_PROGRAM: usize = 50;
@@ -67,7 +67,6 @@ fn found(
     let expected = if details.provenance || details.chart { inside.marginals(meter)? } else { None };
     drop(inside);
     let expected = expected.unwrap_or_default();
-    let provenance = if details.provenance { provenance(scored, &expected, &tree) } else { Vec::new() };
     let spans =
         if details.chart { span_posteriors(input.lattice(), &expected, MIN_POSTERIOR) } else { Vec::new() };
     let alternatives = alternatives(&input, log_z, &terms, listed, meter)?;
@@ -81,10 +80,15 @@ fn found(
             second.first().map(|second| Rival { program: second.program, posterior: second.posterior })
         }
     };
-    let utterance = scored.input.prepared.utterance.clone();
-    let parse = Parse::new(utterance, terms, program, posterior, best.score);
+    let prepared = &scored.input.prepared;
+    let joins = if scored.joins.is_empty() { Joins::None } else { Joins::Merges };
+    let whole =
+        parser.model.whole_phrases(prepared, (&mut terms, program), &tree, meter, || (joins, scored.flat()));
+    let trees = (&tree, whole.as_ref());
+    let provenance = if details.provenance { provenance(scored, &expected, trees) } else { Vec::new() };
+    let parse = Parse::new(prepared.utterance.clone(), terms, program, posterior, best.score);
     let parse = Parse { rival, ..parse };
-    let parse = Parse { tree: Some(tree), alternatives, provenance, ..parse };
+    let parse = Parse { tree: Some(tree), whole, alternatives, provenance, ..parse };
     Ok(Some(Decoded { parse: Ok(Box::new(parse)), spans }))
 }
 
@@ -124,19 +128,34 @@ fn alternatives(
     Ok(found)
 }
 
-/// The constant that each word is aligned to, with its marginal probability.
-fn provenance(scored: &ScoredChart<'_>, expected: &Gradient, tree: &SpanTree) -> Vec<Provenance> {
+/// The constant that each word is aligned to in the tree that is shown, with its marginal probability.
+fn provenance(
+    scored: &ScoredChart<'_>,
+    expected: &Gradient,
+    (best, whole): (&SpanTree, Option<&SpanTree>),
+) -> Vec<Provenance> {
     let prepared = &scored.input.prepared;
     let leaves = prepared.lattice.leaves().iter().zip(expected.leaves.chunks_exact(N_USAGES));
     let mut null = vec![1.0f64; prepared.utterance.len()];
-    let mut aligned = HashMap::new();
+    let mut aligned = Vec::new();
     for (leaf, usages) in leaves {
         let probability = usages.iter().map(|&p| f64::from(p)).sum::<f64>().clamp(0.0, 1.0);
-        aligned.insert((leaf.start, leaf.end, leaf.constant), probability);
+        aligned.push((leaf.span(), leaf.constant, probability));
         for at in leaf.start..leaf.end {
             null[at as usize] -= probability;
         }
     }
-    let of = |span: Span, constant| aligned.get(&(span.start, span.end, constant)).copied().unwrap_or(0.0);
-    align(tree, &null, of)
+    let is_best = |words: Span, constant| {
+        best.nodes.iter().any(|node| node.span == words && node.category == Category::Constant(constant))
+    };
+    let of = |words: Span, constant| {
+        let its = aligned.iter().filter(|(_, its, _)| *its == constant);
+        if whole.is_none() || is_best(words, constant) {
+            its.rev().find(|(span, ..)| *span == words).map_or(0.0, |(.., probability)| *probability)
+        } else {
+            let sum: f64 = its.filter(|(span, ..)| span.overlaps(words)).map(|(.., p)| p).sum();
+            sum.min(1.0)
+        }
+    };
+    align(whole.unwrap_or(best), &null, of)
 }

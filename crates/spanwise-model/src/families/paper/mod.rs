@@ -12,7 +12,9 @@ use crate::outcome::{Details, Parse, Refused};
 use crate::provenance::align;
 use crate::span_model::{Decoded, LossTarget, Prepared, SpanFamily, SpanGradient, SpanModel, exhausted};
 use spanwise_chart::budget::Meter;
+use spanwise_chart::gold::Joins;
 use spanwise_chart::lattice::ChartError;
+use spanwise_chart::objective::tree_scores;
 use spanwise_chart::paper::{PaperError, PaperOutcome, decode_within, log_prob};
 use spanwise_core::Utterance;
 use spanwise_nn::Pieces;
@@ -39,9 +41,16 @@ impl PaperParser {
             PaperOutcome::Found { tree, program, score } => {
                 let utterance = input.prepared.utterance.clone();
                 let probability = log_prob(&scores, &tree).exp();
-                let provenance = align(&tree, &vec![probability; utterance.len()], |_, _| probability);
+                let (lattice, n_rules) = (&input.prepared.lattice, self.model.grammar.n_rules());
+                let flat = || tree_scores(&scores, lattice, n_rules).into_iter().map(|score| score as f32);
+                let whole =
+                    self.model.whole_phrases(&input.prepared, (&mut terms, program), &tree, meter, || {
+                        (Joins::Tree, flat().collect())
+                    });
+                let shown = whole.as_ref().unwrap_or(&tree);
+                let provenance = align(shown, &vec![probability; utterance.len()], |_, _| probability);
                 let parse = Parse::new(utterance, terms, program, probability, score);
-                Ok(Box::new(Parse { tree: Some(tree), provenance, ..parse }))
+                Ok(Box::new(Parse { tree: Some(tree), whole, provenance, ..parse }))
             }
             PaperOutcome::NoDerivation => Err(Refused::no_program("no tree over the words is a program")),
             PaperOutcome::BeamExhausted { width } => {
