@@ -196,6 +196,9 @@ impl Parser {
         reading.in_domain = Some(parse.in_domain);
         reading.score = Some(parse.score);
         reading.tree = parse.shown_tree().map(|tree| self.tree(parse, tree));
+        // The best tree leaves them out, the one that is shown does not.
+        let is_read = |at: u32| parse.provenance.get(at as usize).is_some_and(|it| it.constant.is_some());
+        reading.unread.retain(|it| !(it.span[0]..it.span[1]).all(is_read));
         let others = parse.alternatives.iter();
         reading.alternatives = others.map(|other| self.alternative(question, parse, other)).collect();
     }
@@ -287,7 +290,8 @@ impl Parser {
                 span: found.map(|found| [found.span.start, found.span.end]),
                 probability: found.map(|found| found.probability),
                 in_lexicon: in_lexicon[at],
-                unread: parse.is_some_and(|parse| parse.unread.iter().any(|it| covers(it.span))),
+                unread: constant.is_none()
+                    && parse.is_some_and(|parse| parse.unread.iter().any(|it| covers(it.span))),
                 read_as: read_as.map(|it| it.to.clone()),
             });
         }

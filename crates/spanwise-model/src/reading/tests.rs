@@ -226,3 +226,51 @@ fn a_reason_names_the_words_that_are_guessed_and_says_what_an_utterance_resemble
     let meaning = &model.domain.constants()[constant].name;
     assert!(text.starts_with(&format!("it is only a guess that `Walk` means `{meaning}`")), "{text}");
 }
+
+/// A model with random weights, of a domain with these phrases. The lexicon has one word of `switch on`.
+fn lamps(phrases: &str, family: impl Fn(Blueprint<'_>) -> Box<dyn crate::Family>) -> Parser {
+    let source = format!(
+        "name = 'lamps'\ntypes = ['Lamp', 'Action']\nroot = {{ types = ['Action'] }}\n\
+         lexicon = {{ on = 'on', hall = 'hall' }}\n{phrases}\n[constants]\non = 'Lamp -> Action'\nhall = 'Lamp'\n"
+    );
+    let domain = Domain::load(&source, "lamps.toml", None, &spanwise_lang::domain::NoTables).unwrap();
+    let domain = Arc::new(domain);
+    let mut terms = domain.new_terms();
+    let program = terms.parse("on(hall)").unwrap();
+    let pairs = [(Utterance::new("switch on hall"), program)];
+    let shape =
+        Compact { hidden: 16, layers: 1, heads: 2, intermediate: 32, ngram_buckets: 16, min_count: 1 };
+    let encoder = EncoderSource::Compact { shape: &shape, dropout: 0.0 };
+    let blueprint = Blueprint { domain: Arc::clone(&domain), terms: &terms, pairs: &pairs, encoder, seed: 1 };
+    let mut model = Model::new(domain, family(blueprint), None);
+    let counts = ["switch", "on", "hall"].map(|word| (word.to_owned(), [9, 0]));
+    model.confidence.words = crate::confidence::WordCounts::from_parts(counts.into(), Default::default());
+    Parser::new(model, None)
+}
+
+#[test]
+fn a_tree_that_is_shown_has_whole_phrases_and_the_program_is_as_probable_as_without() {
+    use crate::families::paper::PaperSettings;
+    let chart = ChartSettings { hidden: 16, rare_below: 0, ..ChartSettings::default() };
+    let paper = PaperSettings { hidden: 16, ..PaperSettings::default() };
+    let families: [&dyn Fn(Blueprint<'_>) -> Box<dyn crate::Family>; 2] =
+        [&|blueprint| chart.build(blueprint).unwrap(), &|blueprint| paper.build(blueprint).unwrap()];
+    for family in families {
+        let read = |phrases: &str| lamps(phrases, family).read(&Question::new("switch on hall"));
+        let (plain, whole) = (read(""), read("phrases = { on = 'switch on' }"));
+        let constants = |reading: &Reading| {
+            let nodes = reading.tree.as_ref().unwrap().nodes.iter();
+            let constants = nodes.filter(|node| node.kind == NodeKind::Constant);
+            constants.map(|node| node.words.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(constants(&plain), ["on", "hall"]);
+        assert_eq!(constants(&whole), ["switch on", "hall"]);
+        assert_eq!((&plain.program, plain.score), (&whole.program, whole.score));
+        assert_eq!((plain.probability, plain.posterior), (whole.probability, whole.posterior));
+        // A word that the tree has is not shown as one that is left out.
+        assert!(plain.tokens[0].unread && plain.unread[0].words == "switch");
+        assert!(!whole.tokens[0].unread && whole.unread.is_empty());
+        assert_eq!(whole.tokens[0].constant.as_deref(), Some("on"));
+        assert!(whole.tokens[0].probability >= plain.tokens[1].probability);
+    }
+}
