@@ -6,7 +6,7 @@
 use spanwise_core::Idx;
 use spanwise_lang::{ConstantId, Domain, Kind, Node, TermId, Terms};
 
-/// A predicate without a phrase in the lexicon is never rare if it occurs in this many programs.
+/// A label without a phrase in the lexicon is never rare if it occurs in this many programs.
 pub(crate) const RARE_WITHOUT_PHRASE: usize = 3;
 
 /// The labels of a domain.
@@ -43,9 +43,9 @@ impl Labels {
         Self { of, names, rare }
     }
 
-    /// Marks predicates as rare that occur in fewer than `below` programs. For a predicate without a phrase in the lexicon
-    /// the limit is at most `RARE_WITHOUT_PHRASE`, because a rare predicate without a phrase is allowed on no words. A
-    /// predicate that occurs in no program is rare unless `below` is zero.
+    /// Marks predicates and classes of entities as rare that occur in fewer than `below` programs. Without a phrase in the
+    /// lexicon the limit is at most `RARE_WITHOUT_PHRASE`, because a rare predicate without a phrase is allowed on no words.
+    /// What occurs in no program is rare unless `below` is zero: what training says of it is only where it is not.
     pub fn mark_rare<'a>(
         &mut self,
         domain: &Domain,
@@ -67,10 +67,9 @@ impl Labels {
         }
         let mut has_phrase = vec![false; self.names.len()];
         domain.lexicon().entries().for_each(|(constant, _)| has_phrase[self.of(constant)] = true);
-        for (constant, &label) in domain.constants().iter().zip(&self.of) {
-            let label = label as usize;
+        for (label, rare) in self.rare.iter_mut().enumerate() {
             let below = if has_phrase[label] { below } else { below.min(RARE_WITHOUT_PHRASE) };
-            self.rare[label] = constant.kind == Kind::Predicate && counts[label] < below;
+            *rare = counts[label] < below;
         }
     }
 
@@ -142,5 +141,16 @@ mod tests {
         assert_eq!(rare(4, 5), [true, false]);
         assert_eq!(rare(5, 5), [false, false]);
         assert_eq!(rare(0, 0), [false, false]);
+    }
+
+    #[test]
+    fn classes_without_examples_are_rare() {
+        let domain = spanwise_domains::load::load("geo").unwrap();
+        let mut terms = domain.new_terms();
+        let program = terms.parse("answer(state(next_to_2(stateid('texas'))))").unwrap();
+        let mut labels = Labels::new(&domain);
+        labels.mark_rare(&domain, &terms, &[program; 5], 5);
+        let rare: Vec<&str> = labels.rare_names().collect();
+        assert!(rare.contains(&"class:cityid in state") && !rare.contains(&"class:stateid"));
     }
 }

@@ -37,7 +37,7 @@ use spanwise_chart::grammar::{Grammar, N_USAGES, Options};
 use spanwise_chart::lattice::{ChartError, Lattice, Leaf};
 use spanwise_chart::tree::SpanTree;
 use spanwise_chart::whole_phrases::{Found, whole_phrases};
-use spanwise_core::{Span, Utterance};
+use spanwise_core::{Random, Span, Utterance};
 use spanwise_lang::matching::MatchKind;
 use spanwise_lang::{Domain, TermId, Terms};
 use spanwise_nn::pretrained::{EncoderConfig, Pretrained, Weights, WeightsError};
@@ -50,6 +50,8 @@ use std::time::Instant;
 /// The tensors of the weights of inexact matches. Models of earlier versions do not have them.
 const MATCHES: &str = "tables.matches";
 const MEANING: &str = "tables.meaning";
+/// The tensor of the weight of words that the lexicon matches. Models of earlier versions have no such weight.
+const MATCHED: &str = "tables.matched";
 
 /// What a [`SpanModel`] is made from, besides weights.
 pub(crate) struct Spec {
@@ -109,7 +111,7 @@ pub struct SpanModel {
     reader: Option<Reader>,
     /// `None` where phrases are not matched by meaning.
     meanings: Option<Meanings>,
-    table_ids: [ParamId; 5],
+    table_ids: [ParamId; 6],
 }
 
 /// An utterance with its lattice: every constant that is allowed on every span of words.
@@ -160,6 +162,7 @@ impl SpanModel {
             add("tables.weights", &[2], vec![tables.lexicon, tables.rare]),
             add(MATCHES, &[tables::MEANING], tables.matches[..tables::MEANING].to_vec()),
             add(MEANING, &[1], tables.matches[tables::MEANING..].to_vec()),
+            add(MATCHED, &[1], vec![tables.matched]),
         ];
         let Spec { candidates, lexicon, meaning, .. } = spec;
         let meanings = meaning.then(|| Meanings::new(&domain, &tokenizer, &network)).flatten();
@@ -179,7 +182,7 @@ impl SpanModel {
         }
     }
 
-    /// A model with fresh or pretrained weights. Predicates in fewer than `rare_below` programs become rare labels.
+    /// A model with fresh or pretrained weights. Constants in fewer than `rare_below` programs get rare labels.
     ///
     /// # Errors
     /// An encoder that cannot be read.
@@ -250,10 +253,12 @@ impl SpanModel {
         let shapes: Vec<_> =
             shapes.map(|(id, name, shape, _)| (id, name.to_owned(), shape.to_vec())).collect();
         for (id, name, shape) in shapes {
-            if [MATCHES, MEANING].contains(&&*name) && !weights.contains(&name) {
+            let is_stored = weights.contains(&name);
+            if [MATCHES, MEANING].contains(&&*name) && !is_stored {
                 continue;
             }
-            let values = weights.take(&name, &shape)?;
+            let values =
+                if name == MATCHED && !is_stored { vec![0.0] } else { weights.take(&name, &shape)? };
             self.network.params.set(id, values);
         }
         self.refresh();
@@ -276,19 +281,20 @@ impl SpanModel {
     /// Whether charts can add up scores made of these logits and of the tables. Weights that are not numbers, or so large
     /// that their sums are not, come from a training that diverged.
     pub(crate) fn is_usable(&self, logits: &[f32]) -> bool {
-        let Tables { usages, rules, lexicon, rare, matches } = &self.tables;
-        let parts: [&[f32]; 5] = [logits, usages, rules, &[*lexicon, *rare], matches];
+        let Tables { usages, rules, lexicon, rare, matches, matched } = &self.tables;
+        let parts: [&[f32]; 5] = [logits, usages, rules, &[*lexicon, *rare, *matched], matches];
         // Also false for what is not a number.
         parts.into_iter().flatten().all(|score| score.abs() < MAX_SCORE)
     }
 
     /// Reads the tables from the parameters, after these changed.
     pub(crate) fn refresh(&mut self) {
-        let [usages, rules, weights, mut matches, meaning] =
+        let [usages, rules, weights, mut matches, meaning, matched] =
             self.table_ids.map(|id| self.network.params.values(id));
         matches.extend(meaning);
         let matches = std::array::from_fn(|at| matches[at]);
-        self.tables = Tables { usages, rules, lexicon: weights[0], rare: weights[1], matches };
+        self.tables =
+            Tables { usages, rules, lexicon: weights[0], rare: weights[1], matches, matched: matched[0] };
     }
 
     /// Makes the lattice of an utterance. Rare predicates are kept only where the lexicon matches.
@@ -319,9 +325,11 @@ impl SpanModel {
             inexact,
         )?;
         let matches = self.lexicon.matches(&read);
-        // Without a phrase, a rare predicate would become a wildcard for unknown words.
+        // Without a phrase, a rare predicate would become a wildcard for unknown words. A literal stands on its words alone.
         let is_kept = |leaf: &Leaf| {
-            !self.labels.is_rare(self.labels.of(leaf.constant)) || matches.of(leaf).weight > 0.0
+            !self.labels.is_rare(self.labels.of(leaf.constant))
+                || leaf.value.is_some()
+                || matches.of(leaf).weight > 0.0
         };
         let kept: Vec<Leaf> = lattice.leaves().iter().copied().filter(is_kept).collect();
         let lattice = if kept.len() == lattice.leaves().len() {
@@ -491,6 +499,8 @@ impl<F: SpanFamily> Family for F {
 pub(crate) struct LossTarget<'a> {
     pub(crate) objective: Objective,
     pub(crate) pair: &'a Pair,
+    /// The seed of what is random about this pair, in this step.
+    pub(crate) seed: u64,
     pub(crate) terms: &'a Terms,
 }
 
@@ -558,7 +568,8 @@ fn logit_gradients<F: SpanFamily>(
             sums.loss = f64::NAN;
             break;
         }
-        let target = LossTarget { objective: shard.objective, pair: task.pair, terms: shard.terms };
+        let seed = Random::new(shard.noise.seed, &[at as u64]).next();
+        let target = LossTarget { objective: shard.objective, pair: task.pair, seed, terms: shard.terms };
         let Some((loss, mut gradient)) = family.loss(input, logits.of(at), &target) else { continue };
         gradient.scale(shard.scale * task.weight);
         sums.tables.add(&gradient.tables);

@@ -2,13 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use super::chart::{ChartParser, ChartSettings, JoinScores, ScoredChart};
+use super::chart::{ChartParser, ChartSettings, Dropped, JoinScores, ScoredChart, WITHOUT_PHRASE};
 use super::paper::{PaperParser, PaperSettings};
-use crate::family::{Blueprint, Compact, EncoderSource, Pair};
-use crate::span_model::{SpanFamily, SpanModel, Tables};
+use crate::family::{Blueprint, Compact, EncoderSource, Objective, Pair};
+use crate::span_model::{LossTarget, SpanFamily, SpanModel, Tables};
 use spanwise_chart::grammar::N_USAGES;
 use spanwise_chart::lattice::{Gradient, Leaf};
 use spanwise_core::{Span, Utterance};
+use spanwise_lang::{TermId, Terms};
 use spanwise_nn::Random;
 use std::sync::Arc;
 
@@ -41,6 +42,7 @@ fn table_dot(a: &Tables, b: &Tables) -> f64 {
         + dot(&a.rules, &b.rules)
         + f64::from(a.lexicon * b.lexicon)
         + f64::from(a.rare * b.rare)
+        + f64::from(a.matched * b.matched)
         + dot(&a.matches, &b.matches)
 }
 
@@ -55,26 +57,52 @@ fn random_tables(model: &SpanModel, random: &mut Random) -> Tables {
         lexicon: random.normal(),
         rare: random.normal(),
         matches: std::array::from_fn(|_| random.normal()),
+        matched: random.normal(),
     }
+}
+
+fn drawn(parser: &ChartParser, text: &str, terms: &Terms, program: TermId, seed: u64) -> Dropped {
+    let pair = Pair::new(Utterance::new(text), program);
+    let input = parser.prepare(pair.utterance.clone()).unwrap();
+    Dropped::draw(parser, &input, &LossTarget { objective: Objective::Crf, pair: &pair, seed, terms })
 }
 
 /// Scores are linear in logits and tables, so the gradient must be the transposed map: `<g, A x> = <A' g, x>`.
 #[test]
 fn gradients_of_the_chart_parser_are_the_transpose_of_its_scores() {
-    for joins in [JoinScores::None, JoinScores::Span, JoinScores::Ends] {
-        let mut parser =
-            chart_parser(ChartSettings { joins, ..ChartSettings::default() }, &["largest", "longest"]);
+    let settings = |joins| ChartSettings { joins, ..ChartSettings::default() };
+    for (joins, label_dropout) in
+        [(JoinScores::None, 0.0), (JoinScores::Span, 0.0), (JoinScores::Ends, 0.0), (JoinScores::Ends, 1.0)]
+    {
+        let mut parser = chart_parser(ChartSettings { label_dropout, ..settings(joins) }, &["largest"]);
         let mut random = Random::new(1, &[]);
         parser.model.tables = random_tables(&parser.model, &mut random);
         let input = parser.prepare(Utterance::new(QUESTION)).unwrap();
         let logits = normals(input.spans.len() * parser.model.network.head().n_labels, &mut random);
-        let chart = ScoredChart::new(&parser, &input, &logits);
+        let mut terms = parser.model.domain.new_terms();
+        let program = terms.parse("answer(largest(state(next_to_2(stateid('new york')))))").unwrap();
+        let dropped = drawn(&parser, QUESTION, &terms, program, 1);
+        let is_dropped = |name: &str| {
+            let labels = &parser.model.labels;
+            dropped.contains(labels.names().iter().position(|other| other == name).unwrap())
+        };
+        assert_eq!(
+            ["state", "class:stateid", "river"].map(is_dropped),
+            [label_dropout > 0.0, label_dropout > 0.0, false]
+        );
+        let chart = ScoredChart::with_dropout(&parser, &input, &logits, dropped);
         let tables = &parser.model.tables;
-        let gradient = Gradient {
+        let mut gradient = Gradient {
             leaves: normals(chart.leaves.len(), &mut random),
             rules: normals(tables.rules.len(), &mut random),
             joins: normals(chart.joins.len(), &mut random),
         };
+        // A dropped label on words without a phrase has a constant score.
+        for (g, score) in gradient.leaves.iter_mut().zip(&chart.leaves) {
+            if label_dropout > 0.0 && *score == WITHOUT_PHRASE {
+                *g = 0.0;
+            }
+        }
         let back = chart.backward(&gradient);
         let forward = dot(&gradient.leaves, &chart.leaves)
             + dot(&gradient.joins, &chart.joins)
@@ -135,4 +163,44 @@ fn rare_predicates_are_allowed_only_on_their_phrases_and_entities_share_a_label(
     };
     assert_eq!(entity("texas"), entity("ohio"));
     assert_ne!(entity("texas"), entity("chicago"));
+}
+
+#[test]
+fn labels_are_dropped_by_chance_and_never_where_the_program_needs_them_on_other_words() {
+    let settings = ChartSettings { label_dropout: 0.5, ..ChartSettings::default() };
+    let parser = chart_parser(settings, &[]);
+    let mut terms = parser.model.domain.new_terms();
+    let mut share = |text: &str, program: &str, name: &str| {
+        let program = terms.parse(program).unwrap();
+        let label = parser.model.labels.names().iter().position(|other| other == name).unwrap();
+        let dropped = (0..200).filter(|&seed| drawn(&parser, text, &terms, program, seed).contains(label));
+        dropped.count()
+    };
+    let program = "answer(state(next_to_2(state(all))))";
+    assert!((70..130).contains(&share("states that border states", program, "state")));
+    assert_eq!(share("states that border some", program, "state"), 0, "it is there once, and needed twice");
+    assert!((70..130).contains(&share("states that border some", program, "next_to_2")));
+    assert_eq!(share("states that touch states", program, "next_to_2"), 0, "no phrase of it is there");
+    assert!((70..130).contains(&share("rivers in states", program, "river")), "the program does not need it");
+}
+
+#[test]
+fn a_word_that_the_lexicon_matches_counts_for_every_leaf_over_it() {
+    let mut parser = chart_parser(ChartSettings::default(), &[]);
+    let text = "states with towers";
+    let scores = |parser: &ChartParser| {
+        let input = parser.prepare(Utterance::new(text)).unwrap();
+        let logits = vec![0.0; input.spans.len() * parser.model.network.head().n_labels];
+        ScoredChart::new(parser, &input, &logits).leaves
+    };
+    parser.model.tables.matched = 0.0;
+    let without = scores(&parser);
+    parser.model.tables.matched = 2.0;
+    let with = scores(&parser);
+    let input = parser.prepare(Utterance::new(text)).unwrap();
+    for (at, leaf) in input.prepared.lattice.leaves().iter().enumerate() {
+        let expected = if leaf.start == 0 { 2.0 } else { 0.0 };
+        let gained = with[at * N_USAGES] - without[at * N_USAGES];
+        assert_eq!(gained, expected, "{leaf:?}");
+    }
 }

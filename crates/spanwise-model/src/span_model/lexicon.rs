@@ -36,6 +36,14 @@ pub struct LeafMatch {
     pub cost: f32,
 }
 
+impl LeafMatch {
+    /// Whether a name or phrase matches exactly.
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        self.weight > 0.0 && self.inexact.is_none()
+    }
+}
+
 /// The lexicon matches of an utterance that count.
 pub(super) struct Matches(Vec<((u32, u32, ConstantId), LeafMatch)>);
 

@@ -14,6 +14,8 @@ pub const COST: usize = 3;
 pub(super) const MEANING: usize = 4;
 /// These weights before training.
 const MATCH_WEIGHTS: [f32; N_MATCHES] = [4.5, 4.0, 2.0, -1.0, 4.0];
+/// The weight of a word that the lexicon matches, before training.
+const MATCHED_WEIGHT: f32 = 2.0;
 
 /// Trainable scores that are read from tables.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -28,6 +30,9 @@ pub struct Tables {
     pub rare: f32,
     /// The weights of inexact matches: folded, misspelt, part of a name; that of their cost; and by meaning.
     pub matches: [f32; N_MATCHES],
+    /// What a leaf gets for each of its words that a name or phrase matches exactly, whichever constant it belongs to. It is
+    /// what it costs to leave such a word out.
+    pub matched: f32,
 }
 
 impl Tables {
@@ -39,6 +44,7 @@ impl Tables {
             lexicon: LEXICON_WEIGHT,
             rare: 0.0,
             matches: MATCH_WEIGHTS,
+            matched: MATCHED_WEIGHT,
         }
     }
 
@@ -51,6 +57,7 @@ impl Tables {
             lexicon: 0.0,
             rare: 0.0,
             matches: [0.0; N_MATCHES],
+            matched: 0.0,
         }
     }
 
@@ -60,6 +67,7 @@ impl Tables {
         self.lexicon *= factor;
         self.rare *= factor;
         self.matches.iter_mut().for_each(|g| *g *= factor);
+        self.matched *= factor;
     }
 
     /// Adds other tables, entry by entry.
@@ -69,6 +77,7 @@ impl Tables {
         self.lexicon += other.lexicon;
         self.rare += other.rare;
         self.matches.iter_mut().zip(other.matches).for_each(|(a, b)| *a += b);
+        self.matched += other.matched;
     }
 }
 
@@ -92,12 +101,13 @@ impl SpanGradient {
 impl SpanModel {
     /// Puts the gradient of the tables where the optimizer looks for it: the tables are the last parameters.
     pub(super) fn place(&self, gradient: Tables, gradients: &mut Gradients) {
-        let Tables { usages, rules, lexicon, rare, matches } = gradient;
+        let Tables { usages, rules, lexicon, rare, matches, matched } = gradient;
         let n_parameters = gradients.len();
-        gradients[n_parameters - 5] = Some(usages);
-        gradients[n_parameters - 4] = Some(rules);
-        gradients[n_parameters - 3] = Some(vec![lexicon, rare]);
-        gradients[n_parameters - 2] = Some(matches[..MEANING].to_vec());
-        gradients[n_parameters - 1] = Some(matches[MEANING..].to_vec());
+        gradients[n_parameters - 6] = Some(usages);
+        gradients[n_parameters - 5] = Some(rules);
+        gradients[n_parameters - 4] = Some(vec![lexicon, rare]);
+        gradients[n_parameters - 3] = Some(matches[..MEANING].to_vec());
+        gradients[n_parameters - 2] = Some(matches[MEANING..].to_vec());
+        gradients[n_parameters - 1] = Some(vec![matched]);
     }
 }

@@ -4,10 +4,14 @@
 //! chart. Decoding takes the Viterbi derivation, objectives take the inside-outside sums of the same chart.
 
 mod decode;
+mod dropout;
 mod objectives;
 mod scores;
 mod settings;
 
+pub(in crate::families) use dropout::Dropped;
+#[cfg(test)]
+pub(in crate::families) use scores::WITHOUT_PHRASE;
 pub use scores::{ChartInput, ScoredChart};
 pub use settings::{ChartSettings, JoinScores};
 
@@ -134,7 +138,8 @@ impl SpanFamily for ChartParser {
         logits: &[f32],
         target: &LossTarget<'_>,
     ) -> Option<(f64, SpanGradient)> {
-        objectives::loss(&ScoredChart::new(self, input, logits), target)
+        let dropped = Dropped::draw(self, input, target);
+        objectives::loss(&ScoredChart::with_dropout(self, input, logits, dropped), target)
     }
 
     fn gold_trees(&self, terms: &mut Terms, tasks: &[Task<'_>]) -> Vec<Option<GoldTree>> {

@@ -1,11 +1,12 @@
 //! From logits of spans to scores of the typed chart, and back: gradients of chart scores to gradients of logits.
 
 use super::ChartParser;
+use super::dropout::Dropped;
 use super::settings::JoinScores;
 use crate::span_model::{COST, LeafMatch, Prepared, SpanGradient, Tables};
 use spanwise_chart::gold::{GoldChart, Joins, Underivable};
 use spanwise_chart::grammar::N_USAGES;
-use spanwise_chart::lattice::{ChartError, Gradient, Scores};
+use spanwise_chart::lattice::{ChartError, Gradient, Leaf, Scores};
 use spanwise_chart::typed::Input;
 
 use spanwise_core::Span;
@@ -13,6 +14,9 @@ use spanwise_lang::{TermId, Terms};
 
 /// No column of the logits.
 const NO_COLUMN: u32 = u32::MAX;
+/// The score of a dropped label on words without a phrase for it. It is finite, so that a program that needs it there still has a
+/// derivation.
+pub(in crate::families) const WITHOUT_PHRASE: f32 = -30.0;
 
 /// An utterance ready for the network: its lattice, the spans to score, and where each score comes from.
 #[derive(Clone, Debug)]
@@ -33,17 +37,32 @@ struct LeafKey {
     label: u32,
     /// Its lexicon match.
     found: LeafMatch,
+    /// How many of its words a name or phrase matches exactly.
+    matched: f32,
 }
 
 impl LeafKey {
-    /// What its lexicon match adds to its score.
+    /// What lexicon matches add to its score: its own, and those of its words.
     fn phrase(&self, tables: &Tables) -> f32 {
-        match self.found.inexact {
+        let own = match self.found.inexact {
             None => self.found.weight * tables.lexicon,
             Some(kind) => {
                 self.found.weight * tables.matches[kind as usize] + self.found.cost * tables.matches[COST]
             }
+        };
+        own + self.matched * tables.matched
+    }
+
+    /// Adds the gradient of [`LeafKey::phrase`].
+    fn add_phrase(&self, gradient: f32, tables: &mut Tables) {
+        match self.found.inexact {
+            None => tables.lexicon += self.found.weight * gradient,
+            Some(kind) => {
+                tables.matches[kind as usize] += self.found.weight * gradient;
+                tables.matches[COST] += self.found.cost * gradient;
+            }
         }
+        tables.matched += self.matched * gradient;
     }
 }
 
@@ -67,6 +86,7 @@ impl ChartInput {
         spans.sort_unstable();
         spans.dedup();
         let row = |span: (u32, u32)| spans.partition_point(|other| *other < span) as u32;
+        let is_matched = matched_words(&prepared);
         let leaves = lattice
             .leaves()
             .iter()
@@ -75,12 +95,33 @@ impl ChartInput {
                 row: row((leaf.start, leaf.end)),
                 label: labels.of(leaf.constant) as u32,
                 found,
+                matched: is_matched[leaf.start as usize..leaf.end as usize]
+                    .iter()
+                    .map(|is| f32::from(*is))
+                    .sum(),
             })
             .collect();
         let cells =
             cell_spans.into_iter().map(|both| both.map(|(span, column)| (row(span), column))).collect();
         Self { prepared, spans, leaves, cells }
     }
+
+    /// Each leaf with its label and whether the lexicon matches it exactly.
+    pub(super) fn labels(&self) -> impl Iterator<Item = (&Leaf, usize, bool)> {
+        let leaves = self.prepared.lattice.leaves().iter().zip(&self.leaves);
+        leaves.map(|(leaf, key)| (leaf, key.label as usize, key.found.is_exact()))
+    }
+}
+
+/// For each word, whether a name or phrase matches it exactly.
+fn matched_words(prepared: &Prepared) -> Vec<bool> {
+    let mut matched = vec![false; prepared.utterance.len()];
+    for (leaf, found) in prepared.lattice.leaves().iter().zip(&prepared.matches) {
+        if found.is_exact() {
+            matched[leaf.start as usize..leaf.end as usize].fill(true);
+        }
+    }
+    matched
 }
 
 /// The typed chart of one utterance with the scores that the model gives it.
@@ -92,12 +133,24 @@ pub struct ScoredChart<'a> {
     pub(super) input: &'a ChartInput,
     pub(in crate::families) leaves: Vec<f32>,
     pub(in crate::families) joins: Vec<f32>,
+    dropped: Dropped,
 }
 
 impl<'a> ScoredChart<'a> {
     /// Scores leaves, and cells where joins are scored by span. Cost: one pass over the leaves.
     #[must_use]
     pub(in crate::families) fn new(parser: &'a ChartParser, input: &'a ChartInput, logits: &[f32]) -> Self {
+        Self::with_dropout(parser, input, logits, Dropped::default())
+    }
+
+    /// The same, where labels are dropped.
+    #[must_use]
+    pub(in crate::families) fn with_dropout(
+        parser: &'a ChartParser,
+        input: &'a ChartInput,
+        logits: &[f32],
+        dropped: Dropped,
+    ) -> Self {
         let (labels, tables) = (&parser.model.labels, &parser.model.tables);
         let (n, width) = (labels.len(), parser.model.network.head().n_labels);
         let mut leaves = Vec::with_capacity(input.leaves.len() * N_USAGES);
@@ -107,7 +160,9 @@ impl<'a> ScoredChart<'a> {
             let usages = &tables.usages[label * N_USAGES..][..N_USAGES];
             let here = &row[n..n + N_USAGES];
             // The usage of words was learned with other constants on them, so it does not apply to a rare one.
-            if labels.is_rare(label) {
+            if dropped.contains(label) && key.found.weight <= 0.0 {
+                leaves.extend([WITHOUT_PHRASE; N_USAGES]);
+            } else if labels.is_rare(label) || dropped.contains(label) {
                 leaves.extend(usages.iter().map(|table| tables.rare + phrase + table));
             } else {
                 leaves
@@ -119,7 +174,7 @@ impl<'a> ScoredChart<'a> {
             _ => logits[row as usize * width + column as usize],
         };
         let joins = input.cells.iter().map(|both| both.iter().map(logit).sum()).collect();
-        Self { parser, input, leaves, joins }
+        Self { parser, input, leaves, joins, dropped }
     }
 
     /// The chart's input: grammar, lattice and scores.
@@ -157,18 +212,16 @@ impl<'a> ScoredChart<'a> {
         let mut tables = model.tables.zeros();
         for (key, usages) in self.input.leaves.iter().zip(gradient.leaves.chunks_exact(N_USAGES)) {
             let (row, label) = (&mut logits[key.row as usize * width..][..width], key.label as usize);
-            let total: f32 = usages.iter().sum();
-            match key.found.inexact {
-                None => tables.lexicon += key.found.weight * total,
-                Some(kind) => {
-                    tables.matches[kind as usize] += key.found.weight * total;
-                    tables.matches[COST] += key.found.cost * total;
-                }
+            let is_dropped = self.dropped.contains(key.label as usize);
+            if is_dropped && key.found.weight <= 0.0 {
+                continue;
             }
+            let total: f32 = usages.iter().sum();
+            key.add_phrase(total, &mut tables);
             for (usage, &g) in usages.iter().enumerate() {
                 tables.usages[label * N_USAGES + usage] += g;
             }
-            if model.labels.is_rare(label) {
+            if model.labels.is_rare(label) || is_dropped {
                 tables.rare += total;
             } else {
                 row[label] += total;

@@ -53,8 +53,11 @@ pub struct ChartSettings {
     pub max_words: usize,
     /// What joins are scored by, besides the rule that makes them.
     pub joins: JoinScores,
-    /// Predicates in fewer training programs than this are allowed only where the lexicon has a phrase for them.
+    /// Constants in fewer training programs than this are allowed only where the lexicon has a phrase for them, and are scored by
+    /// that.
     pub rare_below: usize,
+    /// In training, the share of labels that are scored by their phrases alone where an utterance has one, as rare labels are.
+    pub label_dropout: f32,
     /// Width of the span scorer.
     pub hidden: usize,
 }
@@ -70,6 +73,7 @@ impl Default for ChartSettings {
             max_words: 4,
             joins: JoinScores::Ends,
             rare_below: 5,
+            label_dropout: 0.2,
             hidden: 250,
         }
     }
@@ -103,6 +107,9 @@ impl FamilySettings for ChartSettings {
     }
 
     fn check(&self) -> Result<(), String> {
+        if !(0.0..=1.0).contains(&self.label_dropout) {
+            return Err("`model.label_dropout` must be from 0 to 1".to_owned());
+        }
         check_sizes(self.hidden, self.max_words)
     }
 
