@@ -13,6 +13,8 @@ const MIN_UNANSWERABLE: usize = 20;
 /// further negative examples, the setting that rejects most unanswerable questions on splits of GeoQuery's train and dev
 /// sets, where 95 % of the right answers are kept.
 const PENALTY: f64 = 1.0 / 30.0;
+/// The same for the curve from scores to log-odds.
+const CURVE_PENALTY: f64 = 1.0;
 /// The parts of cross-validation.
 const FOLDS: usize = 5;
 /// Most steps of Newton's method, and of the conjugate gradient method in each.
@@ -43,7 +45,7 @@ pub(super) fn fit(answerable: &[Vec<f32>], unanswerable: &[Vec<f32>]) -> Option<
         (0..data.rows.len()).map(|at| data.score(&folds[data.fold(at)], data.rows[at].vector)).collect();
     let points: Vec<(f64, f64, f64)> =
         data.rows.iter().zip(&held_out).map(|(row, &x)| (x, row.target, row.weight)).collect();
-    let calibration: Calibration = fit_curve_from(&points);
+    let calibration: Calibration = fit_curve_from(&points, CURVE_PENALTY);
     let log_odds = |x: &f64| calibration.slope * x + calibration.offset;
     let (weights, bias) = everything.split_at(everything.len() - 1);
     let weights = weights.iter().map(|&weight| weight as f32).collect();

@@ -18,7 +18,7 @@ fn sample(n: usize, truth: Calibration, seed: u64) -> Vec<(f64, bool)> {
 fn loss(points: &[(f64, bool)], at: [f64; 2]) -> f64 {
     let points: Vec<_> =
         points.iter().map(|&(p, right)| (log_odds(p), f64::from(u8::from(right)), 1.0)).collect();
-    curve_loss(&points, at).0
+    curve_loss(&points, PENALTY, at).0
 }
 
 #[test]
@@ -47,12 +47,12 @@ fn gradient_and_hessian_are_the_finite_differences_of_the_loss() {
         .collect();
     let h = 1e-5;
     for at in [[1.0, 0.0], [0.3, -1.2], [4.0, 2.0]] {
-        let (_, gradient, hessian) = curve_loss(&points, at);
+        let (_, gradient, hessian) = curve_loss(&points, PENALTY, at);
         for (k, expected) in gradient.into_iter().enumerate() {
             let (mut up, mut down) = (at, at);
             up[k] += h;
             down[k] -= h;
-            let (up, down) = (curve_loss(&points, up), curve_loss(&points, down));
+            let (up, down) = (curve_loss(&points, PENALTY, up), curve_loss(&points, PENALTY, down));
             let slope = (up.0 - down.0) / (2.0 * h);
             assert!((slope - expected).abs() < 1e-5 * (1.0 + slope.abs()), "{slope} {expected}");
             for other in 0..2 {
