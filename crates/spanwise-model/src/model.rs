@@ -184,6 +184,11 @@ impl Model {
         for it in parse.corrections.iter().filter(|it| inexact.contains(&it.kind)) {
             is_name[it.span.start as usize..it.span.end as usize].fill(true);
         }
+        // A literal that the program takes is known by its form, whatever training utterances say.
+        if let Some(tree) = &parse.tree {
+            let words = read_words(&self.domain, tree, &read);
+            is_name.iter_mut().zip(words).for_each(|(is_name, (_, it))| *is_name |= it == ReadAs::Value);
+        }
         let found = in_domain(novelty, &read, &is_name, word_vectors);
         drop(read);
         (parse.in_domain, parse.unknown_words) = found;

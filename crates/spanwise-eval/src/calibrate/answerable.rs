@@ -14,7 +14,7 @@ const MIN_UNANSWERABLE: usize = 20;
 /// sets, where 95 % of the right answers are kept.
 const PENALTY: f64 = 1.0 / 30.0;
 /// The same for the curve from scores to log-odds.
-const CURVE_PENALTY: f64 = 1.0;
+const CURVE_PENALTY: [f64; 2] = [1.0, 1.0];
 /// The parts of cross-validation.
 const FOLDS: usize = 5;
 /// Most steps of Newton's method, and of the conjugate gradient method in each.
