@@ -283,6 +283,30 @@ fn check_deep(benchmark: Benchmark, line: &str) {
     assert!(benchmark.line(&example).as_deref() == Ok(line));
 }
 
+#[test]
+fn the_examples_of_the_documentation_are_right() {
+    let document = include_str!("../../../../docs/import.md");
+    for benchmark in Benchmark::ALL {
+        let section = document.split("\n## ").find(|section| section.starts_with(&benchmark.to_string()));
+        let block = section.unwrap().split("\n\n").find(|block| block.contains("    official  ")).unwrap();
+        let [utterance, rest] = split(block, "official");
+        let [official, imported] = split(rest, "imported");
+        // Long lines are continued on the next.
+        let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let [utterance, official, imported] = [utterance, official, imported].map(one_line);
+        let line = match benchmark {
+            Benchmark::Cogs => format!("{utterance}\t{official}\tkind"),
+            Benchmark::Overnight => format!("{utterance}\tcanonical\t{official}"),
+            Benchmark::Atis | Benchmark::Okapi => format!("{utterance}\t{official}"),
+        };
+        assert_eq!(benchmark.example(&line).unwrap().program, Some(imported));
+    }
+}
+
+fn split<'a>(text: &'a str, at: &str) -> [&'a str; 2] {
+    text.split_once(&format!("    {at}  ")).unwrap().into()
+}
+
 /// The files of a benchmark, with their texts.
 fn files(directory: &Path, folder: &str) -> BTreeMap<String, String> {
     let entries = std::fs::read_dir(directory.join(folder)).unwrap();
