@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+mod domains;
 mod lines;
 
 use crate::data_sets::data_dir;

@@ -1,7 +1,7 @@
 //! Okapi: calls of a calendar's interface, `GET event FILTER event.start gt next Friday TOP 3`.
 //!
 //! The clauses become arguments in their order: `get(event, filter(event.start, gt, 'next Friday'), top(3))`. Values are
-//! texts in quotes, except where a property has a few fixed ones.
+//! texts in quotes, except those of properties that have only a few.
 
 use super::tabular::{leaf, word};
 use crate::data::message::shown;
@@ -11,9 +11,22 @@ use spanwise_lang::{Shape, TermId, Terms};
 /// The properties whose values are fixed names.
 const ENUMERATIONS: [&str; 2] = ["event.hasAttachments", "event.importance"];
 
-/// The clauses of a request: the keyword, the number of words after it, and whether a text follows these.
-const CLAUSES: [(&str, usize, bool); 5] =
-    [("COUNT", 0, false), ("FILTER", 2, true), ("ORDERBY", 2, false), ("SEARCH", 0, true), ("TOP", 1, false)];
+/// A clause of a request.
+struct Clause {
+    keyword: &'static str,
+    /// The number of single words after the keyword.
+    n_words: usize,
+    /// Whether a text of any length follows these.
+    has_text: bool,
+}
+
+const CLAUSES: [Clause; 5] = [
+    Clause { keyword: "COUNT", n_words: 0, has_text: false },
+    Clause { keyword: "FILTER", n_words: 2, has_text: true },
+    Clause { keyword: "ORDERBY", n_words: 2, has_text: false },
+    Clause { keyword: "SEARCH", n_words: 0, has_text: true },
+    Clause { keyword: "TOP", n_words: 1, has_text: false },
+];
 
 /// The term of an official program.
 pub(super) fn program(terms: &mut Terms, official: &str) -> Result<TermId, String> {
@@ -21,7 +34,7 @@ pub(super) fn program(terms: &mut Terms, official: &str) -> Result<TermId, Strin
         return Err(format!("expected a request `GET ..`, found `{}`", shown(official)));
     };
     let words: Vec<&str> = request.split(' ').collect();
-    let is_keyword = |word: &&str| CLAUSES.iter().any(|(keyword, ..)| keyword == word);
+    let is_keyword = |word: &&str| CLAUSES.iter().any(|clause| clause.keyword == *word);
     let mut clauses = words.chunk_by(|_, next| !is_keyword(next));
     let resource = match clauses.next() {
         Some(&[resource]) => leaf(terms, resource),
@@ -36,8 +49,8 @@ pub(super) fn program(terms: &mut Terms, official: &str) -> Result<TermId, Strin
 
 fn clause(terms: &mut Terms, words: &[&str]) -> Result<TermId, String> {
     let (keyword, words) = words.split_first().ok_or("there is an empty clause")?;
-    let found = CLAUSES.iter().find(|(name, ..)| name == keyword);
-    let &(_, n_words, has_text) = found.ok_or_else(|| format!("there is no clause `{}`", shown(keyword)))?;
+    let found = CLAUSES.iter().find(|clause| clause.keyword == *keyword);
+    let &Clause { n_words, has_text, .. } = found.ok_or_else(|| no_clause(keyword))?;
     let n_least = n_words + usize::from(has_text);
     if words.len() < n_least || (words.len() > n_least && !has_text) {
         let more = if has_text { " or more" } else { "" };
@@ -65,9 +78,8 @@ pub(super) fn official(terms: &Terms, root: TermId) -> Result<String, String> {
     let mut words = vec!["GET", word(terms, *resource)?];
     for &clause in clauses {
         let (head, args) = (terms.head_text(clause), terms.args(clause));
-        let found = CLAUSES.iter().find(|(keyword, ..)| keyword.to_lowercase() == head);
-        let &(keyword, n_words, has_text) =
-            found.ok_or_else(|| format!("there is no clause `{}`", shown(head)))?;
+        let found = CLAUSES.iter().find(|clause| clause.keyword.to_lowercase() == head);
+        let &Clause { keyword, n_words, has_text } = found.ok_or_else(|| no_clause(head))?;
         let n_args = n_words + usize::from(has_text);
         if args.len() != n_args {
             return Err(format!("`{head}` has {} arguments, expected {n_args}", args.len()));
@@ -78,6 +90,10 @@ pub(super) fn official(terms: &Terms, root: TermId) -> Result<String, String> {
         }
     }
     Ok(words.join(" "))
+}
+
+fn no_clause(name: &str) -> String {
+    format!("there is no clause `{}`", shown(name))
 }
 
 /// The text of a value, which may have several words.

@@ -57,7 +57,9 @@ fn outputs(files: &[PathBuf], out: &Path) -> Result<Vec<PathBuf>> {
     }
     let mut outputs: Vec<PathBuf> = Vec::new();
     for file in files {
-        let output = out.join(file.file_stem().unwrap_or_default()).with_extension("jsonl");
+        let mut name = file.file_stem().unwrap_or_default().to_owned();
+        name.push(".jsonl");
+        let output = out.join(name);
         if let Some(at) = outputs.iter().position(|other| *other == output) {
             let [one, other, output] = [&files[at], file, &output].map(|path| path.display());
             let message = format!("{one} and {other} would both become {output}; import them one at a time");
