@@ -7,6 +7,7 @@ use spanwise_domains::data::DataError;
 use spanwise_render::visible_lines;
 use std::io::{self, Write};
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// The result of a command that ran to its end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -98,6 +99,14 @@ impl Columns {
 pub(crate) fn progress_bar(length: usize, template: &str) -> ProgressBar {
     let style = ProgressStyle::with_template(template).expect("templates are fixed and valid");
     ProgressBar::new(length as u64).with_style(style)
+}
+
+/// The same where the length is not known: something that turns.
+pub(crate) fn progress_spinner(template: &str) -> ProgressBar {
+    let style = ProgressStyle::with_template(template).expect("templates are fixed and valid");
+    let spinner = ProgressBar::new_spinner().with_style(style);
+    spinner.enable_steady_tick(Duration::from_millis(100));
+    spinner
 }
 
 /// A share as `12.3 %`, or a dash where it is undefined.

@@ -1,6 +1,7 @@
-//! `spanwise data`: makes, imports, annotates, splits and describes data sets.
+//! `spanwise data`: makes, imports, exports, annotates, splits and describes data sets.
 
 mod annotate;
+mod export;
 mod import;
 mod noise;
 mod scan;
@@ -14,7 +15,7 @@ use spanwise_lang::{Domain, Shape, TermId, Terms};
 use std::path::PathBuf;
 use std::rc::Rc;
 
-/// Make, import, annotate, split and describe data sets.
+/// Make, import, export, annotate, split and describe data sets.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  spanwise data scan --out data/scan\n  \
     spanwise data stats train.jsonl test.jsonl --domain geo")]
@@ -27,6 +28,7 @@ pub(crate) struct Args {
 enum Command {
     Scan(scan::Args),
     Annotate(annotate::Args),
+    Export(export::Args),
     Import(import::Args),
     Noise(noise::Args),
     Split(split::Args),
@@ -37,6 +39,7 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     match &args.command {
         Command::Scan(args) => scan::run(args)?,
         Command::Annotate(args) => annotate::run(args)?,
+        Command::Export(args) => export::run(args)?,
         Command::Import(args) => import::run(args)?,
         Command::Noise(args) => noise::run(args)?,
         Command::Split(args) => split::run(args)?,

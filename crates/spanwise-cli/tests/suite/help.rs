@@ -7,8 +7,11 @@ use serde_json::json;
 fn every_command_has_help_on_standard_output() {
     let sandbox = Sandbox::new();
     sandbox.run(["--help"]).exits(0).prints(["Usage: spanwise", "check", "exec", "data"]);
-    sandbox.run(["data", "--help"]).exits(0).prints(["scan", "import", "annotate", "split", "stats"]);
-    sandbox.run(["data", "import", "--help"]).exits(0).prints(["geo", "clevr", "scan"]);
+    sandbox
+        .run(["data", "--help"])
+        .exits(0)
+        .prints(["scan", "import", "export", "annotate", "split", "stats"]);
+    sandbox.run(["data", "import", "--help"]).exits(0).prints(["geo", "clevr", "scan", "cogs", "okapi"]);
     sandbox.run(["data", "import", "geo", "--help"]).exits(0).prints(["<CORPUS>", "--out"]);
     sandbox.run(["data", "import", "clevr", "--help"]).exits(0).prints(["<QUESTIONS>", "--scenes"]);
     sandbox.run(["data", "import", "scan", "--help"]).exits(0).prints(["IN: .. OUT: ..", "--out"]);

@@ -17,6 +17,7 @@ mod common;
 mod confidence;
 mod crash;
 mod data_annotate;
+mod data_benchmarks;
 mod data_import;
 mod data_scan;
 mod data_split;

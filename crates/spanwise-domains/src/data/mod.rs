@@ -1,8 +1,8 @@
 //! Data sets: reading and writing examples, importing the original releases, splitting and describing.
 //!
 //! An [`Example`] is a JSON object on one line of a file ([`read`], [`write_examples`]); files are written atomically
-//! ([`write_atomic`]). [`import`] converts the releases of GeoQuery, SCAN and CLEVR to examples, [`split`] divides
-//! examples, [`stats`] counts what is in them.
+//! ([`write_atomic`]). [`import`] converts the original releases of benchmarks to examples, [`split`] divides examples,
+//! [`stats`] counts what is in them.
 
 mod error;
 mod example;

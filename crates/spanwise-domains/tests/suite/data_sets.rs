@@ -10,7 +10,7 @@ use spanwise_lang::{TermId, Terms};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-fn data_dir() -> Option<PathBuf> {
+pub(crate) fn data_dir() -> Option<PathBuf> {
     let directory = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data"));
     if directory.is_dir() {
         return Some(directory.to_owned());

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod benchmarks;
 mod clevr_executor;
 mod composition;
 mod constrained_decoding;

@@ -1,22 +1,23 @@
 //! `spanwise data import`: converts the original releases of data sets.
 
+mod benchmark;
+
 use super::write_files;
 use crate::commands::{make_directory, overwrite, read_text};
-use crate::output::say;
+use crate::output::{progress_spinner, say};
 use anyhow::Result;
-use indicatif::{ProgressBar, ProgressStyle};
-use spanwise_domains::data::import::{ImportError, NamedSet, clevr_stream, geo, scan, scan_sp};
+use spanwise_domains::data::import::{Benchmark, ImportError, NamedSet, clevr_stream, geo, scan, scan_sp};
 use spanwise_domains::data::{Example, write_atomic, write_examples};
 use std::cell::RefCell;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// Import an original release as JSON lines.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  \
     spanwise data import geo geo880.corpus train.ids --out data/geo\n  \
-    spanwise data import scan tasks_train_length.txt --out train_length.jsonl")]
+    spanwise data import scan tasks_train_length.txt --out train_length.jsonl\n  \
+    spanwise data import cogs train.tsv dev.tsv gen.tsv --out data/cogs")]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Command,
@@ -66,6 +67,49 @@ enum Command {
         #[arg(long, value_name = "PATH")]
         out: PathBuf,
     },
+    /// COGS: lines of sentence, logical form and kind of generalization
+    ///
+    /// The logical form becomes a program of nested events, and the kind the field `generalization`.
+    /// `data export` restores the lines.
+    #[command(
+        after_help = "Example:\n  spanwise data import cogs train.tsv dev.tsv gen.tsv --out data/cogs\n\n\
+        The fox hoped to sing .\n  \
+        official  * fox ( x _ 1 ) ; hope . agent ( x _ 2 , x _ 1 ) AND hope . xcomp ( x _ 2 , x _ 4 ) AND sing . agent ( x _ 4 , x _ 1 )\n  \
+        imported  hope(agent(the(fox)), xcomp(sing()))"
+    )]
+    Cogs(benchmark::Files),
+    /// ATIS: lines of utterance and program, in FunQL with brackets around conjunctions
+    ///
+    /// Brackets and commas are added, and nothing is changed otherwise. `data export` restores the lines.
+    #[command(
+        after_help = "Example:\n  spanwise data import atis atis_funql_train_brackets.tsv --out train.jsonl\n\n\
+        which airlines fly from oslo to rome\n  \
+        official  answer _airline_1 ( intersection _from_2 city_name oslo _to_2 city_name rome )\n  \
+        imported  answer(_airline_1(intersection(_from_2(city_name(oslo)), _to_2(city_name(rome)))))"
+    )]
+    Atis(benchmark::Files),
+    /// Overnight: lines of utterance, canonical utterance and program, in lambda DCS
+    ///
+    /// Functions lose the prefix `SW.`, and strings become bare names. The canonical utterance becomes the field
+    /// `canonical_utterance`. `data export` restores the lines.
+    #[command(
+        after_help = "Example:\n  spanwise data import overnight calendar_train.tsv --out train.jsonl\n\n\
+        who leads oslo\n  \
+        official  ( call SW.listValue ( call SW.getProperty en.city.oslo ( string mayor ) ) )\n  \
+        imported  listValue(getProperty(en.city.oslo, mayor))"
+    )]
+    Overnight(benchmark::Files),
+    /// Okapi: lines of utterance and request to a calendar
+    ///
+    /// The clauses of a request become arguments, in their order, with texts in quotes. `data export` restores
+    /// the lines.
+    #[command(
+        after_help = "Example:\n  spanwise data import okapi train.tsv dev.tsv test.tsv --out data/okapi\n\n\
+        the next 3 meetings of nora lind\n  \
+        official  GET event FILTER event.organizer eq Nora Lind ORDERBY event.start asc TOP 3\n  \
+        imported  get(event, filter(event.organizer, eq, 'Nora Lind'), orderby(event.start, asc), top(3))"
+    )]
+    Okapi(benchmark::Files),
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
@@ -90,6 +134,10 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             let test_set = scan(&texts.1).map_err(|error| about(test, error))?;
             write_sets(out, scan_sp(train_set, test_set), &[file, test])
         }
+        Command::Cogs(files) => benchmark::run(Benchmark::Cogs, files),
+        Command::Atis(files) => benchmark::run(Benchmark::Atis, files),
+        Command::Overnight(files) => benchmark::run(Benchmark::Overnight, files),
+        Command::Okapi(files) => benchmark::run(Benchmark::Okapi, files),
     }
 }
 
@@ -125,11 +173,7 @@ fn import_clevr(questions: &Path, scenes: Option<&Path>, out: &Path) -> Result<(
         _ => about(questions, error),
     };
     let stream = clevr_stream(&text, scene_text.as_deref()).map_err(about_file)?;
-    let bar = ProgressBar::new_spinner().with_style(
-        ProgressStyle::with_template("{spinner} {pos} questions, {per_sec}")
-            .expect("the template is fixed and valid"),
-    );
-    bar.enable_steady_tick(Duration::from_millis(100));
+    let bar = progress_spinner("{spinner} {pos} questions, {per_sec}");
     let failed = RefCell::new(None);
     let written = write_atomic(out, |writer| {
         for example in stream {

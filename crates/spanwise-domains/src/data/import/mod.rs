@@ -1,18 +1,25 @@
-//! Importers: convert the original releases of GeoQuery, SCAN and CLEVR to examples.
+//! Importers: convert the original releases of GeoQuery, SCAN, CLEVR and other benchmarks to examples.
 //!
 //! They take the text of files and read none themselves. Where the paper divided a release, the importer divides it in
-//! the same way, down to the order of the examples.
+//! the same way, down to the order of the examples. Files of COGS, ATIS, Overnight and Okapi keep their division, and can
+//! be restored from the examples ([`Benchmark`]).
 
+mod atis;
 mod clevr;
 mod clevr_program;
+mod cogs;
 mod elements;
 mod geo;
+mod okapi;
+mod overnight;
 mod scan;
+mod tabular;
 
 pub use clevr::{clevr, clevr_stream};
 pub use geo::geo;
 pub(crate) use scan::task;
 pub use scan::{WrongTask, scan, scan_sp};
+pub use tabular::Benchmark;
 
 use super::example::Example;
 use super::split::{Partition, SplitError};
@@ -61,6 +68,14 @@ pub enum ImportError {
         line: usize,
         /// What is wrong with it.
         reason: CommandError,
+    },
+    /// A line of tab-separated fields is not as expected.
+    #[error("line {line}: {reason}")]
+    Line {
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        reason: String,
     },
     /// A file holds no example at all.
     #[error("no example found; expected {expected}")]
