@@ -325,7 +325,7 @@ impl SpanModel {
             inexact,
         )?;
         let matches = self.lexicon.matches(&read);
-        // Without a phrase, a rare predicate would become a wildcard for unknown words. A literal stands on its words alone.
+        // Without a phrase, a rare predicate would become a wildcard for unknown words. A literal is allowed on its words alone.
         let is_kept = |leaf: &Leaf| {
             !self.labels.is_rare(self.labels.of(leaf.constant))
                 || leaf.value.is_some()
