@@ -57,7 +57,7 @@ pub struct ChartSettings {
     /// that.
     pub rare_below: usize,
     /// In training, the share of labels that are scored by their phrases alone where an utterance has one, as rare labels are.
-    /// It helps where new compositions are expected, and costs a little where training has seen most of them.
+    /// It helps with few examples and where new compositions are expected.
     pub label_dropout: f32,
     /// Width of the span scorer.
     pub hidden: usize,
