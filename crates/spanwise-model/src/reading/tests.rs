@@ -254,10 +254,10 @@ fn a_tree_that_is_shown_has_whole_phrases_and_the_program_is_as_probable_as_with
     use crate::families::paper::PaperSettings;
     let chart = ChartSettings { hidden: 16, rare_below: 0, ..ChartSettings::default() };
     let paper = PaperSettings { hidden: 16, ..PaperSettings::default() };
-    let families: [&dyn Fn(Blueprint<'_>) -> Box<dyn crate::Family>; 2] =
-        [&|blueprint| chart.build(blueprint).unwrap(), &|blueprint| paper.build(blueprint).unwrap()];
+    let families: [&dyn crate::FamilySettings; 2] = [&chart, &paper];
     for family in families {
-        let read = |phrases: &str| lamps(phrases, family).read(&Question::new("switch on hall"));
+        let parser = |phrases: &str| lamps(phrases, |blueprint| family.build(blueprint).unwrap());
+        let read = |phrases: &str| parser(phrases).read(&Question::new("switch on hall"));
         let (plain, whole) = (read(""), read("phrases = { on = 'switch on' }"));
         let constants = |reading: &Reading| {
             let nodes = reading.tree.as_ref().unwrap().nodes.iter();
