@@ -228,25 +228,52 @@ fn a_reason_names_the_words_that_are_guessed_and_says_what_an_utterance_resemble
     assert!(text.starts_with(&format!("it is only a guess that `Walk` means `{meaning}`")), "{text}");
 }
 
-/// A model with random weights, of a domain with these phrases. The lexicon has one word of `switch on`.
+/// A model with random weights that was made for one pair.
+fn untrained(
+    source: &str,
+    pair: [&str; 2],
+    family: impl Fn(Blueprint<'_>) -> Box<dyn crate::Family>,
+) -> Model {
+    let domain = Domain::load(source, "lamps.toml", None, &spanwise_lang::domain::NoTables).unwrap();
+    let domain = Arc::new(domain);
+    let mut terms = domain.new_terms();
+    let pairs = [Pair::new(Utterance::new(pair[0]), terms.parse(pair[1]).unwrap())];
+    let shape =
+        Compact { hidden: 16, layers: 1, heads: 2, intermediate: 32, ngram_buckets: 16, min_count: 1 };
+    let encoder = EncoderSource::Compact { shape: &shape, dropout: 0.0 };
+    let blueprint = Blueprint { domain: Arc::clone(&domain), terms: &terms, pairs: &pairs, encoder, seed: 1 };
+    Model::new(domain, family(blueprint), None)
+}
+
+/// A parser of a domain with these phrases. The lexicon has one word of `switch on`.
 fn lamps(phrases: &str, family: impl Fn(Blueprint<'_>) -> Box<dyn crate::Family>) -> Parser {
     let source = format!(
         "name = 'lamps'\ntypes = ['Lamp', 'Action']\nroot = {{ types = ['Action'] }}\n\
          lexicon = {{ on = 'on', hall = 'hall' }}\n{phrases}\n[constants]\non = 'Lamp -> Action'\nhall = 'Lamp'\n"
     );
-    let domain = Domain::load(&source, "lamps.toml", None, &spanwise_lang::domain::NoTables).unwrap();
-    let domain = Arc::new(domain);
-    let mut terms = domain.new_terms();
-    let program = terms.parse("on(hall)").unwrap();
-    let pairs = [Pair::new(Utterance::new("switch on hall"), program)];
-    let shape =
-        Compact { hidden: 16, layers: 1, heads: 2, intermediate: 32, ngram_buckets: 16, min_count: 1 };
-    let encoder = EncoderSource::Compact { shape: &shape, dropout: 0.0 };
-    let blueprint = Blueprint { domain: Arc::clone(&domain), terms: &terms, pairs: &pairs, encoder, seed: 1 };
-    let mut model = Model::new(domain, family(blueprint), None);
+    let mut model = untrained(&source, ["switch on hall", "on(hall)"], family);
     let counts = ["switch", "on", "hall"].map(|word| (word.to_owned(), [9, 0]));
     model.confidence.words = crate::confidence::WordCounts::from_parts(counts.into(), Default::default());
     Parser::new(model, None)
+}
+
+#[test]
+fn a_literal_that_the_program_takes_is_not_among_the_unknown_words() {
+    let source = "name = 'lamps'\ntypes = ['Percent', 'Action']\nroot = { types = ['Action'] }\n\
+                  language = 'english'\nlexicon = { dim = 'dim' }\n[constants]\ndim = 'Percent -> Action'\n\
+                  [[literals]]\nclass = 'percent'\ntype = 'Percent'\nkind = 'quantity'\nmeasure = 'percent'\n\
+                  form = 'percent({number})'\n";
+    let chart = ChartSettings { hidden: 16, rare_below: 0, ..ChartSettings::default() };
+    let family = |blueprint: Blueprint<'_>| chart.build(blueprint).unwrap();
+    let mut model = untrained(source, ["dim 40 %", "dim(percent(40))"], family);
+    // Without prototypes, every word that counts is far from all of them.
+    let scale = crate::confidence::Scale { center: 1.0, width: 0.1 };
+    let vocabulary = Default::default();
+    model.confidence.novelty =
+        Some(crate::confidence::Novelty { width: 16, prototypes: Vec::new(), scale, vocabulary });
+    let reading = Parser::new(model, None).read(&Question::new("dim twelve percent"));
+    assert_eq!(reading.program.as_deref(), Some("dim(percent(12))"));
+    assert_eq!(reading.unknown_words, ["dim"]);
 }
 
 #[test]
