@@ -45,7 +45,7 @@ impl Labels {
 
     /// Marks predicates and classes of entities as rare that occur in fewer than `below` programs. Without a phrase in the
     /// lexicon the limit is at most `RARE_WITHOUT_PHRASE`, because a rare predicate without a phrase is allowed on no words.
-    /// What occurs in no program is rare unless `below` is zero: what training says of it is only where it is not.
+    /// What occurs in no program is rare unless `below` is zero.
     pub fn mark_rare<'a>(
         &mut self,
         domain: &Domain,

@@ -4,7 +4,7 @@ use crate::confidence::{Answerability, Confidence, Evidence, Novelty, ReadAs, Wo
 use crate::directory::{FORMAT_VERSION, ModelError};
 use crate::family::{Family, Parsed, Request};
 use crate::outcome::{Answered, Details, Outcome, Parse, Predicted, Refused};
-use crate::unread::{Basis, Known, WordEvidence, is_in_phrase, read_words, unread};
+use crate::unread::{Basis, Known, WordEvidence, is_in_phrase, is_known_by_form, read_words, unread};
 use spanwise_chart::budget::Budget;
 use spanwise_core::Utterance;
 use spanwise_domains::exec::ExecError;
@@ -184,10 +184,10 @@ impl Model {
         for it in parse.corrections.iter().filter(|it| inexact.contains(&it.kind)) {
             is_name[it.span.start as usize..it.span.end as usize].fill(true);
         }
-        // A literal that the program takes is known by its form, whatever training utterances say.
+        // Nor does a number need an example, where the program takes it.
         if let Some(tree) = &parse.tree {
-            let words = read_words(&self.domain, tree, &read);
-            is_name.iter_mut().zip(words).for_each(|(is_name, (_, it))| *is_name |= it == ReadAs::Value);
+            let words = is_known_by_form(&self.domain, tree, read.len());
+            is_name.iter_mut().zip(words).for_each(|(is_name, is_known)| *is_name |= is_known);
         }
         let found = in_domain(novelty, &read, &is_name, word_vectors);
         drop(read);

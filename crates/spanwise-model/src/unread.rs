@@ -128,6 +128,16 @@ fn aligned(tree: &SpanTree, n_words: usize) -> Vec<Option<(ConstantId, Span)>> {
     aligned
 }
 
+/// For each word, whether it is part of a value that is known by its form: a number, a date.
+#[must_use]
+pub fn is_known_by_form(domain: &Domain, tree: &SpanTree, n_words: usize) -> Vec<bool> {
+    let is_known = |(constant, _): (ConstantId, Span)| match domain.constants()[constant].kind {
+        Kind::Entity(class) => domain.classes()[class].is_known_by_form(),
+        Kind::Predicate => false,
+    };
+    aligned(tree, n_words).into_iter().map(|aligned| aligned.is_some_and(is_known)).collect()
+}
+
 /// Every word, and what a tree aligns it to.
 #[must_use]
 pub fn read_words<'a>(

@@ -99,6 +99,12 @@ impl Class {
         self.reads_fields
     }
 
+    /// Whether words show by their form that they are a value, as those of a date do. Free text can be any words.
+    #[must_use]
+    pub fn is_known_by_form(&self) -> bool {
+        self.recognizer.as_ref().is_some_and(|it| it.kind() != spanwise_literals::Kind::Text)
+    }
+
     /// Whether `term` is written like a member, listed or not.
     pub(super) fn accepts(&self, terms: &Terms, term: TermId) -> bool {
         let mut args = vec![None; self.form.holes().len()];

@@ -3,7 +3,7 @@
 //! A word is represented by the encoder's contextual vector. Its novelty is the cosine distance to the nearest
 //! *prototype*, the vector of a training word; prototypes are chosen by k-center selection when the model is calibrated.
 //! Words of entity names, and of literals that the program takes, do not count: they are in the domain even if no
-//! training utterance has them.
+//! training utterance has them. Those of free text count, because it can be any words.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;

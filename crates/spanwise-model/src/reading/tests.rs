@@ -258,22 +258,29 @@ fn lamps(phrases: &str, family: impl Fn(Blueprint<'_>) -> Box<dyn crate::Family>
 }
 
 #[test]
-fn a_literal_that_the_program_takes_is_not_among_the_unknown_words() {
-    let source = "name = 'lamps'\ntypes = ['Percent', 'Action']\nroot = { types = ['Action'] }\n\
-                  language = 'english'\nlexicon = { dim = 'dim' }\n[constants]\ndim = 'Percent -> Action'\n\
-                  [[literals]]\nclass = 'percent'\ntype = 'Percent'\nkind = 'quantity'\nmeasure = 'percent'\n\
-                  form = 'percent({number})'\n";
-    let chart = ChartSettings { hidden: 16, rare_below: 0, ..ChartSettings::default() };
-    let family = |blueprint: Blueprint<'_>| chart.build(blueprint).unwrap();
-    let mut model = untrained(source, ["dim 40 %", "dim(percent(40))"], family);
-    // Without prototypes, every word that counts is far from all of them.
-    let scale = crate::confidence::Scale { center: 1.0, width: 0.1 };
-    let vocabulary = Default::default();
-    model.confidence.novelty =
-        Some(crate::confidence::Novelty { width: 16, prototypes: Vec::new(), scale, vocabulary });
-    let reading = Parser::new(model, None).read(&Question::new("dim twelve percent"));
-    assert_eq!(reading.program.as_deref(), Some("dim(percent(12))"));
-    assert_eq!(reading.unknown_words, ["dim"]);
+fn a_literal_that_the_program_takes_is_not_among_the_unknown_words_unless_it_can_be_any_text() {
+    let percent = "kind = 'quantity'\nmeasure = 'percent'\nform = 'percent({number})'";
+    let text = "kind = 'text'\nmax_words = 4\nform = \"text('{value}')\"";
+    let unknown = |literal: &str, utterance: &str, program: &str| {
+        let source = format!(
+            "name = 'lamps'\ntypes = ['Value', 'Action']\nroot = {{ types = ['Action'] }}\nlanguage = 'english'\n\
+             lexicon = {{ dim = 'dim' }}\n[constants]\ndim = 'Value -> Action'\n\
+             [[literals]]\nclass = 'value'\ntype = 'Value'\n{literal}\n"
+        );
+        let chart = ChartSettings { hidden: 16, rare_below: 0, ..ChartSettings::default() };
+        let family = |blueprint: Blueprint<'_>| chart.build(blueprint).unwrap();
+        let mut model = untrained(&source, [utterance, program], family);
+        // Without prototypes, every word that counts is far from all of them.
+        let scale = crate::confidence::Scale { center: 1.0, width: 0.1 };
+        let (prototypes, vocabulary) = Default::default();
+        let novelty = crate::confidence::Novelty { width: 16, prototypes, scale, vocabulary };
+        model.confidence.novelty = Some(novelty);
+        let reading = Parser::new(model, None).read(&Question::new(utterance));
+        assert_eq!(reading.program.as_deref(), Some(program));
+        reading.unknown_words
+    };
+    assert_eq!(unknown(percent, "dim twelve percent", "dim(percent(12))"), ["dim"]);
+    assert_eq!(unknown(text, "dim boiled eggs", "dim(text('boiled eggs'))"), ["dim", "boiled", "eggs"]);
 }
 
 #[test]

@@ -7,9 +7,9 @@
 //! want(agent(the(fox)), xcomp(paint(theme(boat))))
 //! ```
 //!
-//! A verb is a call with its roles, in the order of the logical form. A noun is a name, in `the(..)` where it is definite. A
-//! modifier is a call with the noun as its first argument: `nmod.on(boat, the(lake))`. The agent of an infinitive is that of the verb above, so it is
-//! left out. Single words are a noun, a proper name, or a verb with its variables: `lambda(a, sleep(agent(a)))`.
+//! A verb is a call with its roles, in the order of the logical form. A noun is a name, in `the(..)` where it is definite.
+//! A modifier is a call with the noun as its first argument: `nmod.on(boat, the(lake))`. The agent of an infinitive is
+//! that of the verb above, so it is left out. Single words are a noun, a proper name, or a verb with its variables: `lambda(a, sleep(agent(a)))`.
 //!
 //! The variables are positions of words. They are found again because nouns follow an article, and verbs are the words
 //! that are left: verbs in complements come later in the sentence, and so do nouns in a later part of the program.
