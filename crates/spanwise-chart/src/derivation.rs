@@ -239,6 +239,10 @@ impl Replay<'_, '_> {
         };
         let meaning = match symbol {
             Symbol::List(_) => domain.gather(&left.meaning, &right.meaning),
+            Symbol::Spread(_) => domain.spread(&left.meaning, &right.meaning),
+            _ if matches!(tails[1], Symbol::Spread(_)) => {
+                domain.apply(self.builder.terms, &right.meaning, &left.meaning)
+            }
             Symbol::Composite(..) if is_function(tails[0]) && !matches!(tails[0], Symbol::Open(..)) => {
                 domain.compose(&left.meaning, &right.meaning)
             }

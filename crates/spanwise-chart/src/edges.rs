@@ -5,7 +5,7 @@
 //! back-tracing a derivation, for k-best lists, for sums in log space, and for tests that compare the two.
 
 use crate::budget::{Exhausted, Meter};
-use crate::grammar::{Discontinuity, FillResult, Grammar, LeafSymbol, N_USAGES, Side, Usage};
+use crate::grammar::{Discontinuity, FillResult, Grammar, LeafSymbol, N_USAGES, Side, SpreadFunction, Usage};
 use crate::hypergraph::{Edge, Hypergraph, NONE};
 use crate::lattice::Lattice;
 use crate::layout::{Layout, MAX_OPEN, Storage, unary_slot};
@@ -27,6 +27,7 @@ pub(crate) enum Symbol {
     LeafClosed(u16),
     Element(u16),
     List(u16),
+    Spread(u16),
     Raw(u16),
     Closed(u16),
     Accepted(u16),
@@ -102,10 +103,11 @@ impl Edges<'_> {
             }
         }
         type Kind<'r> = (&'r std::ops::Range<usize>, fn(u16) -> Symbol);
-        let simple: [Kind<'_>; 8] = [
+        let simple: [Kind<'_>; 9] = [
             (&layout.leaf_closed, Symbol::LeafClosed),
             (&layout.element, Symbol::Element),
             (&layout.list, Symbol::List),
+            (&layout.spread, Symbol::Spread),
             (&layout.raw, Symbol::Raw),
             (&layout.closed, Symbol::Closed),
             (&layout.accepted, Symbol::Accepted),
@@ -135,6 +137,7 @@ impl Edges<'_> {
             Symbol::LeafClosed(ty) => self.leaves(p, q, Usage::Closed, LeafSymbol::Closed(TypeId(ty)), found),
             Symbol::Element(acc) => self.elements(p, q, acc, found),
             Symbol::List(acc) => self.lists(p, q, acc, found),
+            Symbol::Spread(id) => self.spreads(p, q, id, found),
             Symbol::Raw(ty) => self.raw(p, q, TypeId(ty), found),
             Symbol::Closed(ty) => self.closed(p, q, TypeId(ty), found),
             Symbol::Accepted(slot) => {
@@ -170,6 +173,12 @@ impl Edges<'_> {
 
     fn elements(&self, p: usize, q: usize, acc: u16, found: &mut Vec<Edge>) {
         let cell = self.lattice.cell(p, q);
+        let id = spanwise_lang::states::AccumulatorId(acc);
+        if self.grammar.gatherings[id].over.is_none() {
+            let types = self.grammar.elements_of[id].iter();
+            found.extend(types.map(|ty| self.one(cell, self.layout.closed.start + ty.index(), NONE)));
+            return;
+        }
         for (ty, gathering) in self.grammar.gathering_of.iter().enumerate() {
             if gathering.is_some_and(|id| id.0 == acc) {
                 found.push(self.one(cell, self.layout.leaf_closed.start + ty, NONE));
@@ -179,12 +188,59 @@ impl Edges<'_> {
 
     fn lists(&self, p: usize, q: usize, acc: u16, found: &mut Vec<Edge>) {
         let cell = self.lattice.cell(p, q);
-        found.push(self.one(cell, self.layout.element.start + acc as usize, NONE));
         let gathering = &self.grammar.gatherings[spanwise_lang::states::AccumulatorId(acc)];
+        let is_set = gathering.over.is_none();
+        if !is_set {
+            found.push(self.one(cell, self.layout.element.start + acc as usize, NONE));
+        }
         for split in p + 1..q {
+            if is_set {
+                let element = self.layout.element.start + acc as usize;
+                let weights = self.merged(gathering.gather, cell);
+                self.with_elements((p, split, q), Side::Right, element, acc, weights, found);
+                continue;
+            }
             let element = self.node(self.lattice.cell(p, split), self.layout.element.start + acc as usize);
             let list = self.node(self.lattice.cell(split, q), self.layout.list.start + acc as usize);
             found.push(Edge { tails: [element, list], weights: self.merged(gathering.gather, cell) });
+        }
+    }
+
+    /// Edges of a part with elements of a set, one or several, on a side of it.
+    fn with_elements(
+        &self,
+        at: (usize, usize, usize),
+        side: Side,
+        part: usize,
+        set: u16,
+        weights: [u32; 3],
+        found: &mut Vec<Edge>,
+    ) {
+        for start in [self.layout.element.start, self.layout.list.start] {
+            found.push(Edge { tails: self.pair(at, side, part, start + set as usize), weights });
+        }
+    }
+
+    fn spreads(&self, p: usize, q: usize, id: u16, found: &mut Vec<Edge>) {
+        let (grammar, layout) = (self.grammar, self.layout);
+        let cell = self.lattice.cell(p, q);
+        for split in p + 1..q {
+            for spread in grammar.spreads.iter().filter(|spread| spread.to == id) {
+                let weights = self.merged(spread.rule, cell);
+                let mut add = |function: usize| {
+                    self.with_elements((p, split, q), Side::Right, function, spread.set.0, weights, found);
+                };
+                match spread.function {
+                    SpreadFunction::Unary(unary) => {
+                        add(layout.unary[unary_slot(Usage::ApplyRight)].start + unary as usize);
+                    }
+                    SpreadFunction::Partial(partial) => add(layout.partial.start + partial as usize),
+                    SpreadFunction::Composite(_) if split - p > MAX_OPEN => {}
+                    SpreadFunction::Composite(place) => {
+                        layout.composite.iter().for_each(|range| add(range.start + place as usize));
+                    }
+                }
+            }
         }
     }
 
@@ -225,9 +281,10 @@ impl Edges<'_> {
                 }
                 for (acc, gathering) in grammar.gatherings.iter().enumerate().filter(|(_, g)| g.result == ty)
                 {
-                    let over = layout.accepted.start + gathering.over as usize;
-                    let tails = self.pair(at, side, layout.list.start + acc, over);
-                    found.push(Edge { tails, weights: self.merged(gathering.apply[side as usize], cell) });
+                    let Some(over) = gathering.over else { continue };
+                    let argument = layout.accepted.start + over.slot as usize;
+                    let tails = self.pair(at, side, layout.list.start + acc, argument);
+                    found.push(Edge { tails, weights: self.merged(over.apply[side as usize], cell) });
                 }
                 // The composite is the part that is not on the side of the argument.
                 let width = if side == Side::Right { split - p } else { q - split };
@@ -244,6 +301,13 @@ impl Edges<'_> {
                         });
                     }
                 }
+            }
+        }
+        let settled = (0..).zip(&grammar.spread_symbols).filter(|(_, symbol)| symbol.result == ty);
+        for (id, symbol) in settled {
+            for split in p + 1..q {
+                let (function, weights) = (layout.spread.start + id, self.merged(symbol.settle, cell));
+                self.with_elements((p, split, q), Side::Left, function, symbol.set.0, weights, found);
             }
         }
         self.fills(p, q, FillResult::Done(ty), found);

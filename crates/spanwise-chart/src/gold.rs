@@ -10,6 +10,7 @@
 //! holds the derivations of the first.
 
 mod builder;
+mod elements;
 mod rest;
 
 use crate::budget::{Exhausted, Meter};
@@ -21,6 +22,7 @@ use crate::typed::Input;
 pub use crate::underivable::Underivable;
 use crate::underivable::reason;
 use builder::{Builder, Sink};
+use elements::{MAX_ELEMENTS, Subset};
 use spanwise_lang::{Analysis, Domain, Node, TermId, Terms};
 
 /// Most nodes of a program that a gold chart is built for.
@@ -178,12 +180,22 @@ pub(crate) enum Item {
     Composite(u16, u16, Side),
     /// A subtree without another, however made.
     Open(u16, u16),
+    /// Some elements of a set.
+    Subset(u16, Subset),
+    /// A subtree without those elements of a set, another node in it, that are not named here.
+    Spread(u16, u16, Subset),
 }
 
 /// Types a program, and checks that a chart can be built for it.
 fn analyze(domain: &Domain, terms: &Terms, program: TermId) -> Result<Analysis, Underivable> {
     let analysis = domain.analyze(terms, program).map_err(Underivable::Untypeable)?;
-    if analysis.nodes.len() > MAX_NODES {
+    let is_large = |node: &Node| match node {
+        Node::Gather { accumulator, elements, .. } => {
+            domain.accumulator_types()[*accumulator].is_set() && elements.len() > MAX_ELEMENTS
+        }
+        Node::Constant { .. } | Node::Unlisted { .. } => false,
+    };
+    if analysis.nodes.len() > MAX_NODES || analysis.nodes.iter().any(is_large) {
         return Err(Underivable::TooLarge);
     }
     Ok(analysis)

@@ -101,7 +101,9 @@ impl Replay<'_> {
 
     /// An item made of one other: something new only where it is an implicit constant around it.
     fn pass(&mut self, item: Item, part: Part) -> Option<(usize, Meaning)> {
-        let (Item::Closed(node), Item::Raw(inner) | Item::List(inner, _)) = (item, part.item) else {
+        let (Item::Closed(node), Item::Raw(inner) | Item::List(inner, _) | Item::Subset(inner, _)) =
+            (item, part.item)
+        else {
             return Some((part.tree, part.meaning));
         };
         if node == inner {
@@ -116,11 +118,13 @@ impl Replay<'_> {
 
     fn join(&mut self, item: Item, left: &Part, right: &Part) -> Option<(usize, Meaning)> {
         // What is taken as an argument is closed, what is composed with a function is open.
-        let is_function = |part: &Part| !matches!(part.item, Item::Closed(_) | Item::Open(..));
+        let is_function =
+            |part: &Part| !matches!(part.item, Item::Closed(_) | Item::Open(..) | Item::Subset(..));
         let (function, argument) = if is_function(left) { (left, right) } else { (right, left) };
         let domain = self.builder.domain;
         let meaning = match item {
-            Item::List(..) => domain.gather(&left.meaning, &right.meaning),
+            Item::List(..) | Item::Subset(..) => domain.gather(&left.meaning, &right.meaning),
+            Item::Spread(..) => domain.spread(&function.meaning, &argument.meaning),
             Item::Composite(..) => domain.compose(&function.meaning, &argument.meaning),
             _ => domain.apply(self.builder.terms, &function.meaning, &argument.meaning),
         }?;

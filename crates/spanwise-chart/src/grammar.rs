@@ -17,6 +17,9 @@
 //!                                        where the order of two sides does not matter the right one comes first
 //! (5) L       <- value L                 values join from the right; L C[over] <- or mirrored; L alone closes
 //! (6) C[b]    <- C[a]                    an implicit constant, at most one at a place
+//! (7) V       <- C[e] C[e], C[e] V       elements of a set, two or more; V alone closes: C[set] <- V
+//! (8) H[b]    <- f[set -> b] X           X is C[e] or V, f a leaf, an O, or a P with one slot left;
+//!     C[b]    <- X H[b]                  so a function stands between the elements of its set
 //! root        C[t] from any position to the end, t a root type; the words before it are null words
 //! ```
 
@@ -88,16 +91,51 @@ pub(crate) struct ImplicitStep {
     pub rule: u32,
 }
 
-/// An accumulator in the grammar.
+/// An accumulator or a set in the grammar.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Gathering {
-    pub over: u16,
+    /// What an accumulator is applied to; absent for a set.
+    pub over: Option<Over>,
     pub result: TypeId,
     pub gather: u32,
-    /// By side of the set.
-    pub apply: [u32; 2],
-    /// Absent without a default.
+    /// Absent for an accumulator without a default.
     pub close: Option<u32>,
+}
+
+/// The last argument of an accumulator.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Over {
+    pub slot: u16,
+    /// By side of the argument.
+    pub apply: [u32; 2],
+}
+
+/// A function with some elements of a set: `H[b]` of rule (8).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct SpreadSymbol {
+    pub set: AccumulatorId,
+    pub result: TypeId,
+    pub settle: u32,
+}
+
+/// A function that takes the elements of a set from both sides.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Spread {
+    pub function: SpreadFunction,
+    /// The set, and the symbol among `spread_symbols` that it becomes.
+    pub set: AccumulatorId,
+    pub to: u16,
+    pub rule: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum SpreadFunction {
+    /// A leaf with one slot.
+    Unary(u16),
+    /// A partial function with one slot left.
+    Partial(u16),
+    /// A place among open composites, those of either side.
+    Composite(u32),
 }
 
 /// The typed grammar of a domain.
@@ -152,8 +190,11 @@ pub struct Grammar {
     pub(crate) fills_giving: Vec<Vec<(Side, bool, Fill)>>,
     pub(crate) implicit: Vec<ImplicitStep>,
     pub(crate) gatherings: IndexVec<AccumulatorId, Gathering>,
-    /// For each type, the accumulator its values gather for.
+    pub(crate) spread_symbols: Vec<SpreadSymbol>,
+    pub(crate) spreads: Vec<Spread>,
+    /// For each type, the accumulator or set that its values gather for, and the types for each of those.
     pub(crate) gathering_of: Vec<Option<AccumulatorId>>,
+    pub(crate) elements_of: IndexVec<AccumulatorId, Vec<TypeId>>,
     /// Root types with the number of their rule.
     pub(crate) roots: Vec<(TypeId, u32)>,
     /// `Finish` rules by side of the argument: rows by columns, `u32::MAX` where there is none.
@@ -216,7 +257,10 @@ impl Grammar {
             fills_giving: Vec::new(),
             implicit: Vec::new(),
             gatherings: IndexVec::new(),
+            spread_symbols: Vec::new(),
+            spreads: Vec::new(),
             gathering_of: vec![None; n_types],
+            elements_of: IndexVec::new(),
             roots: Vec::new(),
             finish: [Vec::new(), Vec::new()],
             n_columns: 0,
@@ -231,6 +275,7 @@ impl Grammar {
         grammar.accumulators(domain);
         grammar.implicit_steps(domain);
         grammar.open_composites(domain);
+        grammar.spreads(domain);
         grammar.root(domain);
         grammar.layout = Layout::new(&grammar);
         grammar.place_leaves();
@@ -455,19 +500,67 @@ impl Grammar {
 
     fn accumulators(&mut self, domain: &Domain) {
         for (id, types) in domain.accumulator_types().iter_enumerated() {
-            let over = self.slot(domain, types.over);
-            let first = types.elements.first().copied().unwrap_or(types.over);
+            let slot = types.over.map(|over| self.slot(domain, over));
+            let first = types.elements.first().copied().unwrap_or(types.result);
             let gather = self.rule(RuleKind::Gather, first, types.result, Side::Right);
-            let apply = self.both(RuleKind::Apply, types.over, types.result);
-            let close =
-                types.has_default.then(|| self.rule(RuleKind::Close, first, types.result, Side::Right));
-            self.gatherings.push(Gathering { over, result: types.result, gather, apply, close });
-            for ty in domain.types().ids() {
-                if types.elements.iter().any(|&element| domain.types().is_subtype(ty, element)) {
-                    self.gathering_of[ty.index()].get_or_insert(id);
+            let over = types
+                .over
+                .zip(slot)
+                .map(|(over, slot)| Over { slot, apply: self.both(RuleKind::Apply, over, types.result) });
+            let closes = types.has_default || types.is_set();
+            let close = closes.then(|| self.rule(RuleKind::Close, first, types.result, Side::Right));
+            self.gatherings.push(Gathering { over, result: types.result, gather, close });
+            let is_element =
+                |ty: &TypeId| types.elements.iter().any(|&element| domain.types().is_subtype(*ty, element));
+            let elements: Vec<TypeId> = domain.types().ids().filter(is_element).collect();
+            elements.iter().for_each(|ty| {
+                self.gathering_of[ty.index()].get_or_insert(id);
+            });
+            self.elements_of.push(elements);
+        }
+    }
+
+    /// All functions whose only open slot accepts a set. Composites come with the types of their row and column.
+    fn spreads(&mut self, domain: &Domain) {
+        let sets: Vec<(AccumulatorId, TypeId)> = (self.gatherings.iter_enumerated())
+            .filter(|(_, gathering)| gathering.over.is_none())
+            .map(|(id, gathering)| (id, gathering.result))
+            .collect();
+        for (set, ty) in sets {
+            let accepts = |slot: TypeId| domain.types().is_subtype(ty, slot);
+            let mut found: Vec<(SpreadFunction, TypeId, TypeId)> = Vec::new();
+            for (id, unary) in (0..).zip(&self.unaries) {
+                found.push((SpreadFunction::Unary(id), unary.slot_type, unary.result));
+            }
+            for &(partial, column, row) in &self.open_partials {
+                let (slot, result) = (self.slot_types[column as usize], self.result_rows[row as usize]);
+                found.push((SpreadFunction::Partial(partial), slot, result));
+            }
+            for (row, &result) in self.result_rows.iter().enumerate() {
+                for (column, &slot) in self.slot_types.iter().enumerate() {
+                    let place = (row * self.n_columns + column) as u32;
+                    found.push((SpreadFunction::Composite(place), slot, result));
                 }
             }
+            found.retain(|&(_, slot, _)| accepts(slot));
+            if self.options.discontinuity == Discontinuity::None {
+                found.retain(|(function, ..)| !matches!(function, SpreadFunction::Composite(_)));
+            }
+            for (function, slot, result) in found {
+                let to = self.spread_symbol(set, ty, result);
+                let rule = self.rule(RuleKind::Spread, slot, result, Side::Right);
+                self.spreads.push(Spread { function, set, to, rule });
+            }
         }
+    }
+
+    fn spread_symbol(&mut self, set: AccumulatorId, ty: TypeId, result: TypeId) -> u16 {
+        let known = self.spread_symbols.iter().position(|known| known.set == set && known.result == result);
+        known.unwrap_or_else(|| {
+            let settle = self.rule(RuleKind::Settle, ty, result, Side::Left);
+            self.spread_symbols.push(SpreadSymbol { set, result, settle });
+            self.spread_symbols.len() - 1
+        }) as u16
     }
 
     fn implicit_steps(&mut self, domain: &Domain) {

@@ -15,9 +15,11 @@ pub(crate) struct Layout {
     pub leaf_closed: Range<usize>,
     /// Everything above, which a longer cell takes over from a shorter one.
     pub leaves: Range<usize>,
-    /// Leaves that gather, by accumulator.
+    /// Leaves that gather, by accumulator; for a set, complete terms that are elements.
     pub element: Range<usize>,
     pub list: Range<usize>,
+    /// Functions with some elements of a set.
+    pub spread: Range<usize>,
     /// Complete terms before and after implicit constants, by type.
     pub raw: Range<usize>,
     pub closed: Range<usize>,
@@ -47,6 +49,7 @@ impl Layout {
         let leaves = 0..leaf_closed.end;
         let element = take(grammar.gatherings.len());
         let list = take(grammar.gatherings.len());
+        let spread = take(grammar.spread_symbols.len());
         let raw = take(grammar.n_types);
         let closed = take(grammar.n_types);
         // Rows that are read with columns are padded like them.
@@ -62,6 +65,7 @@ impl Layout {
             leaves,
             element,
             list,
+            spread,
             raw,
             closed,
             accepted,

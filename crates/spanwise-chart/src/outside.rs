@@ -8,13 +8,14 @@
 use crate::budget::{Exhausted, Meter};
 use crate::cost::{INSIDE_WORK, OUTSIDE_WORK};
 use crate::edges::Edges;
-use crate::grammar::{Discontinuity, Fill, FillResult, N_USAGES, Side, Usage};
+use crate::grammar::{Discontinuity, Fill, FillResult, N_USAGES, Side, SpreadFunction, Usage};
 use crate::lattice::Gradient;
 use crate::layout::{MAX_OPEN, Storage, unary_slot};
 use crate::semiring::{LogSum, Semiring, Sum, give_array, take_array};
 use crate::typed::{Input, Occupied, RuleValues, TypedChart, chart_bytes};
 use spanwise_core::Idx;
 use spanwise_lang::TypeId;
+use spanwise_lang::states::AccumulatorId;
 
 /// How much slower a chart in log space is.
 const LOG_WORK: u64 = 20;
@@ -247,6 +248,68 @@ impl<'a> Outside<'a> {
         self.leaves(own, shorter, p, q);
     }
 
+    /// What elements of a set, one or several, went into.
+    fn element_product(
+        &mut self,
+        slope: f64,
+        rule: u32,
+        function: (&mut Part<'_>, usize),
+        (part, set): (&mut Part<'_>, AccumulatorId),
+    ) -> f64 {
+        let (layout, rule_value) = (&self.chart.layout, self.rules.rules[rule as usize]);
+        let places = [layout.element.start + set.index(), layout.list.start + set.index()];
+        let weighted = slope * rule_value;
+        let elements = part.values[places[0]] + part.values[places[1]];
+        let value = function.0.values[function.1];
+        function.0.slopes[function.1] += weighted * elements;
+        places.into_iter().for_each(|place| part.slopes[place] += weighted * value);
+        let share = weighted * value * elements;
+        self.rule_counts[rule as usize] += share;
+        share
+    }
+
+    /// Undoes rule (8).
+    fn spread(&mut self, left: &mut Part<'_>, right: &mut Part<'_>, own: &[f64], join: f64) -> f64 {
+        let (layout, grammar) = (&self.chart.layout, self.input.grammar);
+        let mut share = 0.0;
+        if right.occupied.elements {
+            for spread in &grammar.spreads {
+                let slope = own[layout.spread.start + spread.to as usize] * join;
+                if slope == 0.0 {
+                    continue;
+                }
+                let is_there = left.occupied.composite;
+                let mut add = |at: usize| {
+                    if left.values[at] != 0.0 {
+                        share += self.element_product(slope, spread.rule, (left, at), (right, spread.set));
+                    }
+                };
+                match spread.function {
+                    SpreadFunction::Unary(id) => {
+                        add(layout.unary[unary_slot(Usage::ApplyRight)].start + id as usize);
+                    }
+                    SpreadFunction::Partial(id) => add(layout.partial.start + id as usize),
+                    SpreadFunction::Composite(place) => {
+                        (0..2)
+                            .filter(|&side| is_there[side])
+                            .for_each(|side| add(layout.composite[side].start + place as usize));
+                    }
+                }
+            }
+        }
+        if left.occupied.elements && right.occupied.spread {
+            for (at, symbol) in grammar.spread_symbols.iter().enumerate() {
+                let slope = own[layout.raw.start + symbol.result.index()] * join;
+                let function = layout.spread.start + at;
+                if slope != 0.0 && right.values[function] != 0.0 {
+                    share +=
+                        self.element_product(slope, symbol.settle, (right, function), (left, symbol.set));
+                }
+            }
+        }
+        share
+    }
+
     /// Undoes the sums over everything open.
     fn open(&self, values: &[f64], own: &mut [f64], occupied: Occupied) {
         let (grammar, layout) = (self.input.grammar, &self.chart.layout);
@@ -294,6 +357,12 @@ impl<'a> Outside<'a> {
             let slope = own[layout.filling.start + set];
             types.iter().for_each(|ty| own[layout.closed.start + ty.index()] += slope);
         }
+        for (id, gathering) in grammar.gatherings.iter_enumerated() {
+            if gathering.over.is_none() {
+                let slope = own[layout.element.start + id.index()];
+                grammar.elements_of[id].iter().for_each(|ty| own[layout.closed.start + ty.index()] += slope);
+            }
+        }
         for ty in 0..grammar.n_types {
             own[layout.raw.start + ty] += own[layout.closed.start + ty];
         }
@@ -314,7 +383,7 @@ impl<'a> Outside<'a> {
         }
         for ty in 0..grammar.n_types {
             let mut slope = own[layout.raw.start + ty];
-            if let Some(id) = grammar.gathering_of[ty] {
+            if let Some(id) = grammar.gathering_of[ty].filter(|&id| grammar.gatherings[id].over.is_some()) {
                 slope += own[layout.element.start + id.index()] + own[layout.list.start + id.index()];
             }
             own[layout.leaf_closed.start + ty] += slope;
@@ -351,7 +420,8 @@ impl<'a> Outside<'a> {
         if keeps_open && left.occupied.open {
             share += self.compose(&mut right, &mut left, Side::Left, own, join);
         }
-        share + self.gather(&mut left, &mut right, own, join)
+        share += self.gather(&mut left, &mut right, own, join);
+        share + self.spread(&mut left, &mut right, own, join)
     }
 
     /// One product `a * rule * b` that went into something with this slope.
@@ -495,14 +565,21 @@ impl<'a> Outside<'a> {
         let mut share = 0.0;
         for (id, gathering) in grammar.gatherings.iter_enumerated() {
             let (element, list) = (layout.element.start + id.index(), layout.list.start + id.index());
-            let over = layout.accepted.start + gathering.over as usize;
+            let Some(over) = gathering.over else {
+                let slope = own[list] * join;
+                if slope != 0.0 && left.occupied.elements && right.occupied.elements {
+                    share += self.element_product(slope, gathering.gather, (left, element), (right, id));
+                }
+                continue;
+            };
+            let (apply, over) = (over.apply, layout.accepted.start + over.slot as usize);
             let result = own[layout.raw.start + gathering.result.index()] * join;
             if right.occupied.list {
                 share += self.product(own[list] * join, gathering.gather, (left, element), (right, list));
-                share += self.product(result, gathering.apply[0], (right, list), (left, over));
+                share += self.product(result, apply[0], (right, list), (left, over));
             }
             if left.occupied.list {
-                share += self.product(result, gathering.apply[1], (left, list), (right, over));
+                share += self.product(result, apply[1], (left, list), (right, over));
             }
         }
         share

@@ -115,8 +115,12 @@ pub enum RuleKind {
     Finish,
     /// A value joins other values.
     Gather,
-    /// Values close over the accumulator's default.
+    /// Values close over the accumulator's default, or are a whole set.
     Close,
+    /// A function takes those elements of a set that are on its right; others are on its left.
+    Spread,
+    /// A function that has elements from its right takes those on its left, and the set is whole.
+    Settle,
     /// An implicit constant is inserted; the frame tells which.
     Implicit(FrameId),
     /// A complete term is the program.

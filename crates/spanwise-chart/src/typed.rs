@@ -5,12 +5,13 @@
 //! number of rules, with one row operation for every function that could be composed.
 
 use crate::budget::{Exhausted, Meter};
-use crate::grammar::{Fill, FillResult, Grammar, LANES, N_USAGES, Side, Usage};
+use crate::grammar::{Fill, FillResult, Grammar, LANES, N_USAGES, Side, SpreadFunction, Usage};
 use crate::lattice::{ChartError, Lattice, Scores};
 use crate::layout::{Layout, MAX_OPEN, Storage, unary_slot};
 use crate::semiring::{Semiring, give_array, take_array};
 use spanwise_core::Idx;
 use spanwise_lang::Domain;
+use spanwise_lang::states::AccumulatorId;
 use std::ops::Range;
 
 /// Rule scores as values of a semiring, shared by all sentences that are scored with them.
@@ -55,6 +56,9 @@ pub(crate) struct Occupied {
     pub open: bool,
     pub partial: bool,
     pub list: bool,
+    /// Elements of sets, or several of them.
+    pub elements: bool,
+    pub spread: bool,
 }
 
 /// A filled chart: the inside values of all items.
@@ -200,7 +204,7 @@ impl<S: Semiring> TypedChart<S> {
             let mut scale = |range: &Range<usize>| {
                 target[range.clone()].iter_mut().for_each(|value| *value = S::times(*value, join));
             };
-            [&layout.list, &layout.raw, &layout.partial].into_iter().for_each(&mut scale);
+            [&layout.list, &layout.spread, &layout.raw, &layout.partial].into_iter().for_each(&mut scale);
             (0..2).filter(|&side| occupied.composite[side]).for_each(|side| scale(&layout.composite[side]));
         }
         merge.finish(target, &mut occupied);
@@ -360,6 +364,12 @@ impl<S: Semiring> Merge<'_, S> {
             self.compose(right.values, left.values, Side::Left, target, occupied);
         }
         self.gather(left, right, target, occupied);
+        if right.occupied.elements {
+            self.spread(left, right, target, occupied);
+        }
+        if left.occupied.elements && right.occupied.spread {
+            self.settle(left, right, target);
+        }
     }
 
     fn add(target: &mut [S::Value], at: usize, value: S::Value) {
@@ -495,22 +505,80 @@ impl<S: Semiring> Merge<'_, S> {
         for (id, gathering) in self.grammar.gatherings.iter_enumerated() {
             let at = |range: &Range<usize>| range.start + id.index();
             let rule = |rule: u32| self.rules.rules[rule as usize];
+            let Some(over) = gathering.over else {
+                if left.occupied.elements && right.occupied.elements {
+                    let element = left.values[at(&self.layout.element)];
+                    let longer =
+                        S::times(S::times(element, rule(gathering.gather)), self.elements(right.values, id));
+                    occupied.elements |= longer != S::ZERO;
+                    Self::add(target, at(&self.layout.list), longer);
+                }
+                continue;
+            };
             let accepted =
-                |part: Part<'_, S::Value>| part.values[self.layout.accepted.start + gathering.over as usize];
+                |part: Part<'_, S::Value>| part.values[self.layout.accepted.start + over.slot as usize];
             if right.occupied.list {
                 let list = right.values[at(&self.layout.list)];
                 let element = left.values[at(&self.layout.element)];
                 let longer = S::times(S::times(element, rule(gathering.gather)), list);
                 occupied.list |= longer != S::ZERO;
                 Self::add(target, at(&self.layout.list), longer);
-                let applied = S::times(S::times(list, rule(gathering.apply[0])), accepted(left));
+                let applied = S::times(S::times(list, rule(over.apply[0])), accepted(left));
                 Self::add(target, self.layout.raw.start + gathering.result.index(), applied);
             }
             if left.occupied.list {
                 let list = left.values[at(&self.layout.list)];
-                let applied = S::times(S::times(list, rule(gathering.apply[1])), accepted(right));
+                let applied = S::times(S::times(list, rule(over.apply[1])), accepted(right));
                 Self::add(target, self.layout.raw.start + gathering.result.index(), applied);
             }
+        }
+    }
+
+    /// One element of a set, or several.
+    fn elements(&self, values: &[S::Value], set: AccumulatorId) -> S::Value {
+        let (element, list) = (self.layout.element.start, self.layout.list.start);
+        S::plus(values[element + set.index()], values[list + set.index()])
+    }
+
+    /// Rule (8): functions take elements of their set from the right.
+    fn spread(
+        &self,
+        left: Part<'_, S::Value>,
+        right: Part<'_, S::Value>,
+        target: &mut [S::Value],
+        occupied: &mut Occupied,
+    ) {
+        let layout = self.layout;
+        let unary = layout.unary[unary_slot(Usage::ApplyRight)].start;
+        let composite = |side: usize, place: usize| match left.occupied.composite[side] {
+            true => left.values[layout.composite[side].start + place],
+            false => S::ZERO,
+        };
+        for spread in &self.grammar.spreads {
+            let function = match spread.function {
+                SpreadFunction::Unary(id) => left.values[unary + id as usize],
+                SpreadFunction::Partial(id) => left.values[layout.partial.start + id as usize],
+                SpreadFunction::Composite(place) => {
+                    S::plus(composite(0, place as usize), composite(1, place as usize))
+                }
+            };
+            if function == S::ZERO {
+                continue;
+            }
+            let rule = self.rules.rules[spread.rule as usize];
+            let value = S::times(S::times(function, rule), self.elements(right.values, spread.set));
+            occupied.spread |= value != S::ZERO;
+            Self::add(target, layout.spread.start + spread.to as usize, value);
+        }
+    }
+
+    /// Rule (8): they take the others from the left.
+    fn settle(&self, left: Part<'_, S::Value>, right: Part<'_, S::Value>, target: &mut [S::Value]) {
+        for (at, symbol) in self.grammar.spread_symbols.iter().enumerate() {
+            let function = right.values[self.layout.spread.start + at];
+            let rule = self.rules.rules[symbol.settle as usize];
+            let value = S::times(S::times(function, rule), self.elements(left.values, symbol.set));
+            Self::add(target, self.layout.raw.start + symbol.result.index(), value);
         }
     }
 
@@ -523,7 +591,7 @@ impl<S: Semiring> Merge<'_, S> {
                 continue;
             }
             Self::add(target, layout.raw.start + ty, leaf);
-            if let Some(id) = grammar.gathering_of[ty] {
+            if let Some(id) = grammar.gathering_of[ty].filter(|&id| grammar.gatherings[id].over.is_some()) {
                 Self::add(target, layout.element.start + id.index(), leaf);
                 Self::add(target, layout.list.start + id.index(), leaf);
                 occupied.list = true;
@@ -543,6 +611,13 @@ impl<S: Semiring> Merge<'_, S> {
             Self::add(target, layout.closed.start + step.result.index(), value);
         }
         occupied.closed = target[layout.closed.clone()].iter().any(|&value| value != S::ZERO);
+        for (id, gathering) in grammar.gatherings.iter_enumerated().filter(|_| occupied.closed) {
+            if gathering.over.is_none() {
+                let sum = Self::sum_types(target, layout.closed.start, &grammar.elements_of[id]);
+                target[layout.element.start + id.index()] = sum;
+                occupied.elements |= sum != S::ZERO;
+            }
+        }
         for (slot, types) in grammar.accepted.iter().enumerate() {
             target[layout.accepted.start + slot] = Self::sum_types(target, layout.closed.start, types);
         }

@@ -31,7 +31,7 @@ pub enum Node {
         accumulator: AccumulatorId,
         /// The values in order.
         elements: Vec<usize>,
-        /// What they are applied to; `None` for the accumulator's default.
+        /// What they are applied to; `None` for the accumulator's default, and for sets.
         over: Option<usize>,
     },
     /// A member of an open class that no table lists.
@@ -314,14 +314,19 @@ impl<'a> Readings<'a> {
         let Self { domain, terms, .. } = self;
         let id = domain.accumulator_of(terms, term)?;
         let types = &domain.accumulator_types()[id];
-        let (&last, elements) = terms.args(term).split_last()?;
         let is_element = |&arg: &TermId| types.elements.iter().any(|&element| self.fits(arg, element));
+        let Some(wanted) = types.over else {
+            let elements = terms.args(term);
+            let is_set = elements.len() > 1 && elements.iter().all(is_element);
+            return is_set.then_some(Reading { ty: types.result, how: How::Gather(id, None) });
+        };
+        let (&last, elements) = terms.args(term).split_last()?;
         if elements.is_empty() || !elements.iter().all(is_element) {
             return None;
         }
         let over = if domain.accumulators()[id].default == Some(last) {
             None
-        } else if self.fits(last, types.over) {
+        } else if self.fits(last, wanted) {
             Some(last)
         } else {
             return None;
@@ -367,9 +372,11 @@ impl<'a> Readings<'a> {
                 }
                 How::Unlisted(class) => Node::Unlisted { class: *class, term },
                 How::Gather(id, over) => {
-                    let elements = &self.terms.args(term)[..self.terms.args(term).len() - 1];
-                    if let Some(over) = *over {
-                        push(over, Want::Subtype(domain.accumulator_types()[*id].over), elements.len());
+                    let types = &domain.accumulator_types()[*id];
+                    let args = self.terms.args(term);
+                    let elements = &args[..args.len() - usize::from(!types.is_set())];
+                    if let (Some(over), Some(wanted)) = (*over, types.over) {
+                        push(over, Want::Subtype(wanted), elements.len());
                     }
                     for (position, &element) in elements.iter().enumerate().rev() {
                         push(element, Want::Element(*id), position);
@@ -428,7 +435,10 @@ impl<'a> Readings<'a> {
             }
             let shown = matching.first().map_or(parts.as_slice(), |(_, args)| args);
             let expected = match gather.map(|id| &domain.accumulator_types()[id]) {
-                Some(types) => types.elements.iter().map(|&element| vec![element, types.over]).collect(),
+                Some(types) => {
+                    let row = |&element: &TypeId| std::iter::once(element).chain(types.over).collect();
+                    types.elements.iter().map(row).collect()
+                }
                 None => matching.iter().map(|(frame, _)| domain.frame(*frame).slots.clone()).collect(),
             };
             return Problem::WrongTypes {

@@ -2,7 +2,8 @@
 //!
 //! Charts work on [`StateId`]s alone. To get the program of a tree, its operations are replayed on meanings. For any two
 //! meanings, `apply`, `compose` and `gather` succeed exactly when the table of that name in
-//! [`States`](crate::states::States) has an entry for their states, and the state of the result is that entry.
+//! [`States`](crate::states::States) has an entry for their states, and the state of the result is that entry. A function that
+//! has some elements of a set is the exception: tables know it as the function that it was.
 
 use crate::domain::{ConstantId, Domain, FrameId, Kind};
 use crate::states::{AccumulatorId, State, StateId};
@@ -53,6 +54,15 @@ pub enum Meaning {
         /// The accumulator.
         accumulator: AccumulatorId,
         /// The values in order.
+        elements: Vec<TermId>,
+    },
+    /// A function whose only open slot is for a set, of which it has some elements.
+    Spread {
+        /// The function, without the elements.
+        function: Box<Meaning>,
+        /// The set.
+        accumulator: AccumulatorId,
+        /// The elements so far.
         elements: Vec<TermId>,
     },
     /// A function with open slots.
@@ -115,6 +125,7 @@ impl Domain {
         match meaning {
             Meaning::Done { ty, .. } => State::Done(*ty),
             Meaning::Gathered { accumulator, .. } => State::Gathered(*accumulator),
+            Meaning::Spread { function, .. } => self.state_of(function),
             Meaning::Open { inner, around } => {
                 let result = around.last().unwrap_or(inner);
                 State::Wants { slots: self.open_slots(inner).into(), result: self.result_of(result) }
@@ -130,8 +141,15 @@ impl Domain {
 
     /// `function` applied to `argument`, if the types allow it.
     pub fn apply(&self, terms: &mut Terms, function: &Meaning, argument: &Meaning) -> Option<Meaning> {
-        let Meaning::Open { inner, around } = function else {
-            return self.apply_values(terms, function, argument);
+        let (inner, around) = match function {
+            Meaning::Open { inner, around } => (inner, around),
+            Meaning::Spread { function, accumulator, elements } => {
+                let (known, more) = self.as_values(argument)?;
+                let all = elements.iter().copied().chain(more).collect();
+                let all = Meaning::Gathered { accumulator: *accumulator, elements: all };
+                return if known == *accumulator { self.apply(terms, function, &all) } else { None };
+            }
+            _ => return self.apply_values(terms, function, argument),
         };
         let slots = self.all_slots(inner);
         for (ty, values) in self.as_argument(argument) {
@@ -172,7 +190,19 @@ impl Domain {
         Some(Meaning::Open { inner: inner_inner, around })
     }
 
-    /// Joins two lists of values of one accumulator.
+    /// A function whose only open slot is for a set, with some elements of it; `apply` gives it the others. So a function can
+    /// stand between the elements: *cheap flights to denver*.
+    #[must_use]
+    pub fn spread(&self, function: &Meaning, argument: &Meaning) -> Option<Meaning> {
+        let Meaning::Open { inner, .. } = function else { return None };
+        let (accumulator, elements) = self.as_values(argument)?;
+        let types = &self.accumulator_types()[accumulator];
+        let [slot] = *self.open_slots(inner) else { return None };
+        let takes_it = types.is_set() && self.types().is_subtype(types.result, slot);
+        takes_it.then(|| Meaning::Spread { function: Box::new(function.clone()), accumulator, elements })
+    }
+
+    /// Joins two lists of values of one accumulator, or two parts of a set.
     #[must_use]
     pub fn gather(&self, left: &Meaning, right: &Meaning) -> Option<Meaning> {
         let (accumulator, mut elements) = self.as_values(left)?;
@@ -199,23 +229,34 @@ impl Domain {
         match meaning {
             Meaning::Done { term, .. } => *term,
             Meaning::Gathered { accumulator, elements } => {
+                let is_set = self.accumulator_types()[*accumulator].is_set();
                 let over = self.accumulators()[*accumulator].default.unwrap_or(hole);
-                self.accumulate(terms, *accumulator, elements, over)
+                self.accumulate(terms, *accumulator, elements, Some(over).filter(|_| !is_set))
             }
-            Meaning::Open { inner, around } => {
-                let mut term = self.fill_holes(terms, inner, hole);
-                for partial in around {
-                    term = self.fill_holes(terms, partial, term);
-                }
-                term
+            Meaning::Spread { function, accumulator, elements } => {
+                let filled = self.accumulate(terms, *accumulator, elements, Some(hole));
+                self.sketch_with(terms, function, filled)
             }
+            Meaning::Open { .. } => self.sketch_with(terms, meaning, hole),
         }
+    }
+
+    /// An open function with one term in all its open slots.
+    fn sketch_with(&self, terms: &mut Terms, function: &Meaning, hole: TermId) -> TermId {
+        let Meaning::Open { inner, around } = function else { return hole };
+        let mut term = self.fill_holes(terms, inner, hole);
+        for partial in around {
+            term = self.fill_holes(terms, partial, term);
+        }
+        term
     }
 
     /// A partial function with one term in all its open slots.
     fn fill_holes(&self, terms: &mut Terms, partial: &Partial, hole: TermId) -> TermId {
         match partial {
-            Partial::Values { accumulator, elements } => self.accumulate(terms, *accumulator, elements, hole),
+            Partial::Values { accumulator, elements } => {
+                self.accumulate(terms, *accumulator, elements, Some(hole))
+            }
             Partial::Constant { frame, args } => {
                 let filled: Vec<TermId> = args.iter().map(|arg| arg.unwrap_or(hole)).collect();
                 self.frame(*frame).form.as_ref().map_or(hole, |form| form.build(terms, &filled))
@@ -230,10 +271,11 @@ impl Domain {
         if let Meaning::Done { ty, .. } = meaning {
             ways.push((*ty, None));
         }
-        if let Some((id, elements)) = self.as_values(meaning)
-            && self.accumulators()[id].default.is_some()
-        {
-            ways.push((self.accumulator_types()[id].result, Some((id, elements))));
+        if let Some((id, elements)) = self.as_values(meaning) {
+            let types = &self.accumulator_types()[id];
+            if types.has_default || types.is_set() && elements.len() > 1 {
+                ways.push((types.result, Some((id, elements))));
+            }
         }
         ways
     }
@@ -250,27 +292,28 @@ impl Domain {
                     .flat_map(|(id, acc)| acc.elements.iter().map(move |&element| (id, element)));
                 elements.find(takes).map(|(id, _)| (id, vec![*term]))
             }
-            Meaning::Open { .. } => None,
+            Meaning::Open { .. } | Meaning::Spread { .. } => None,
         }
     }
 
-    /// A meaning as a function, gathered values included.
+    /// A meaning as a function, gathered values of an accumulator included.
     fn as_function(&self, meaning: &Meaning) -> Option<(Partial, Vec<Partial>)> {
         if let Meaning::Open { inner, around } = meaning {
             return Some((inner.clone(), around.clone()));
         }
         let (accumulator, elements) = self.as_values(meaning)?;
-        Some((Partial::Values { accumulator, elements }, Vec::new()))
+        let is_function = !self.accumulator_types()[accumulator].is_set();
+        is_function.then(|| (Partial::Values { accumulator, elements }, Vec::new()))
     }
 
     fn apply_values(&self, terms: &mut Terms, function: &Meaning, argument: &Meaning) -> Option<Meaning> {
         let (id, elements) = self.as_values(function)?;
         let Meaning::Done { term, ty } = argument else { return None };
         let types = &self.accumulator_types()[id];
-        if !self.types().is_subtype(*ty, types.over) || self.as_values(argument).is_some() {
+        if !self.types().is_subtype(*ty, types.over?) || self.as_values(argument).is_some() {
             return None;
         }
-        Some(Meaning::Done { term: self.accumulate(terms, id, &elements, *term), ty: types.result })
+        Some(Meaning::Done { term: self.accumulate(terms, id, &elements, Some(*term)), ty: types.result })
     }
 
     fn close_values(
@@ -278,19 +321,29 @@ impl Domain {
         terms: &mut Terms,
         (id, elements): &(AccumulatorId, Vec<TermId>),
     ) -> Option<TermId> {
-        let default = self.accumulators()[*id].default?;
-        Some(self.accumulate(terms, *id, elements, default))
+        let default = self.accumulators()[*id].default;
+        let is_complete = default.is_some() || self.accumulator_types()[*id].is_set();
+        is_complete.then(|| self.accumulate(terms, *id, elements, default))
     }
 
-    fn accumulate(&self, terms: &mut Terms, id: AccumulatorId, elements: &[TermId], over: TermId) -> TermId {
-        let args: Vec<TermId> = elements.iter().copied().chain([over]).collect();
+    /// The values as arguments of the head, for an accumulator with what they are applied to.
+    fn accumulate(
+        &self,
+        terms: &mut Terms,
+        id: AccumulatorId,
+        elements: &[TermId],
+        over: Option<TermId>,
+    ) -> TermId {
+        let args: Vec<TermId> = elements.iter().copied().chain(over).collect();
         terms.term(crate::term::Shape::Call, self.accumulators()[id].head, &args)
     }
 
     fn all_slots(&self, partial: &Partial) -> Vec<TypeId> {
         match partial {
             Partial::Constant { frame, .. } => self.frame(*frame).slots.clone(),
-            Partial::Values { accumulator, .. } => vec![self.accumulator_types()[*accumulator].over],
+            Partial::Values { accumulator, .. } => {
+                self.accumulator_types()[*accumulator].over.into_iter().collect()
+            }
         }
     }
 
@@ -316,7 +369,7 @@ impl Domain {
     ) -> Option<(TermId, TypeId)> {
         match partial {
             Partial::Values { accumulator, elements } => {
-                let built = self.accumulate(terms, *accumulator, elements, term);
+                let built = self.accumulate(terms, *accumulator, elements, Some(term));
                 Some((built, self.accumulator_types()[*accumulator].result))
             }
             Partial::Constant { frame, args } => {

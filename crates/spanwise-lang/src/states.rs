@@ -72,17 +72,25 @@ pub enum State {
     Gathered(AccumulatorId),
 }
 
-/// The types of an accumulator.
+/// The types of an accumulator or a set.
 #[derive(Clone, Debug)]
 pub struct AccumulatorTypes {
     /// The types whose values gather.
     pub elements: Vec<TypeId>,
-    /// What the gathered values are applied to.
-    pub over: TypeId,
+    /// What the gathered values are applied to; `None` for a set, which is complete by itself as soon as it has two elements.
+    pub over: Option<TypeId>,
     /// The type of the result.
     pub result: TypeId,
     /// Whether the last argument has a default, so that the values can be complete by themselves.
     pub has_default: bool,
+}
+
+impl AccumulatorTypes {
+    /// Whether it is a set: its elements are any complete terms, and their order means nothing.
+    #[must_use]
+    pub fn is_set(&self) -> bool {
+        self.over.is_none()
+    }
 }
 
 /// A partial function of two states, stored as a sparse matrix in compressed rows.

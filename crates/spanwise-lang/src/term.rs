@@ -10,6 +10,7 @@ mod tests;
 use hashbrown::DefaultHashBuilder;
 use layer::{Layer, Node};
 use spanwise_core::newtype_index;
+use std::cmp::Ordering;
 use std::hash::BuildHasher;
 use std::sync::Arc;
 
@@ -61,6 +62,8 @@ pub struct Terms {
     /// What clones share. Its symbols and terms have the first ids.
     base: Arc<Layer>,
     own: Layer,
+    /// Heads whose arguments are multisets.
+    unordered: Arc<[Symbol]>,
 }
 
 impl Terms {
@@ -76,7 +79,8 @@ impl Terms {
         if !self.base.is_empty() {
             return self;
         }
-        Self { hasher: self.hasher, base: Arc::new(self.own.shrunk()), own: Layer::default() }
+        let base = Arc::new(self.own.shrunk());
+        Self { hasher: self.hasher, base, own: Layer::default(), unordered: self.unordered }
     }
 
     /// Whether all its terms are those of `other`, by reference.
@@ -119,12 +123,74 @@ impl Terms {
         if at < n_base { self.base.text(at) } else { self.own.text(at - n_base) }
     }
 
-    /// The term with this shape, head and arguments, added when it is new. Cost: linear in `args`.
+    /// From now on, the arguments of this head are a multiset: its terms are stored flat and sorted, in whatever order and
+    /// nesting they are built or read. So programs that differ in nothing else are the same term.
+    ///
+    /// ```
+    /// use spanwise_lang::Terms;
+    ///
+    /// let mut terms = Terms::new();
+    /// terms.keep_unordered("and");
+    /// let a = terms.parse("find(and(red, and(small, round)))").unwrap();
+    /// assert_eq!(terms.parse("find(and(small, red, round))").unwrap(), a);
+    /// assert_eq!(terms.display(a).to_string(), "find(and(red, round, small))");
+    /// ```
+    pub fn keep_unordered(&mut self, head: &str) {
+        let head = self.intern(head);
+        let known = self.unordered.iter().copied().filter(|&known| known != head);
+        self.unordered = known.chain([head]).collect();
+    }
+
+    /// Whether the arguments of a head are a multiset.
+    #[must_use]
+    pub fn is_unordered(&self, head: Symbol) -> bool {
+        self.unordered.contains(&head)
+    }
+
+    /// The order of terms in a multiset: by text, then by their arguments. It does not depend on the store. Iterative.
+    fn order(&self, a: TermId, b: TermId) -> Ordering {
+        let mut todo = vec![(a, b)];
+        while let Some((a, b)) = todo.pop() {
+            if a == b {
+                continue;
+            }
+            let (args, others) = (self.args(a), self.args(b));
+            let order = self.head_text(a).cmp(self.head_text(b));
+            let order = order.then(self.shape(a).cmp(&self.shape(b))).then(args.len().cmp(&others.len()));
+            if order != Ordering::Equal {
+                return order;
+            }
+            todo.extend(args.iter().copied().zip(others.iter().copied()).rev());
+        }
+        Ordering::Equal
+    }
+
+    /// The arguments of a multiset, flat and sorted.
+    fn sorted(&self, head: Symbol, args: &[TermId]) -> Vec<TermId> {
+        let is_same = |id: TermId| self.head(id) == head && self.shape(id) == Shape::Call;
+        let mut all = Vec::with_capacity(args.len());
+        for &arg in args {
+            if is_same(arg) { all.extend_from_slice(self.args(arg)) } else { all.push(arg) }
+        }
+        all.sort_by(|&a, &b| self.order(a, b));
+        all
+    }
+
+    /// The term with this shape, head and arguments, added when it is new. Cost: linear in `args`, and that of sorting them
+    /// where the head is unordered.
     ///
     /// # Panics
     /// When a shape other than [`Shape::Call`] is given arguments, or after 2^32 terms.
     pub fn term(&mut self, shape: Shape, head: Symbol, args: &[TermId]) -> TermId {
         assert!(shape == Shape::Call || args.is_empty(), "only calls take arguments");
+        if args.len() > 1 && self.is_unordered(head) {
+            let args = self.sorted(head, args);
+            return self.insert(shape, head, &args);
+        }
+        self.insert(shape, head, args)
+    }
+
+    fn insert(&mut self, shape: Shape, head: Symbol, args: &[TermId]) -> TermId {
         let hash = self.hasher.hash_one((head, shape, args));
         if let Some(known) = self.base.find_term(hash, shape, head, args) {
             return TermId(known);

@@ -469,7 +469,8 @@ fn build(
             },
             Node::Gather { accumulator, over, .. } => {
                 let gathering = &domain.accumulators()[*accumulator];
-                let default = if over.is_none() { Some(gathering.default?) } else { None };
+                let needs_default = over.is_none() && !domain.accumulator_types()[*accumulator].is_set();
+                let default = if needs_default { Some(gathering.default?) } else { None };
                 let args: Vec<TermId> = children.into_iter().chain(default).collect();
                 terms.term(spanwise_lang::Shape::Call, gathering.head, &args)
             }

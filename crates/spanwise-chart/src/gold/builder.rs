@@ -1,5 +1,6 @@
 //! Builds the items and edges of a gold chart, bottom-up.
 
+use super::elements::{Elements, Subset};
 use super::rest::Rest;
 use super::{Item, Joins};
 use crate::budget::{Exhausted, Meter};
@@ -30,6 +31,8 @@ struct Cell {
     composite: Vec<(u16, u16, Side)>,
     partial: Vec<(u16, u16, Option<u8>)>,
     list: Vec<(u16, u16)>,
+    subset: Vec<(u16, Subset)>,
+    spread: Vec<(u16, u16, Subset)>,
 }
 
 impl Cell {
@@ -41,6 +44,8 @@ impl Cell {
             Item::Composite(node, missing, side) => self.composite.push((node, missing, side)),
             Item::Partial(node, filled, last_left) => self.partial.push((node, filled, last_left)),
             Item::List(node, at) => self.list.push((node, at)),
+            Item::Subset(set, subset) => self.subset.push((set, subset)),
+            Item::Spread(node, set, subset) => self.spread.push((node, set, subset)),
             Item::Unary(..) | Item::Function(..) | Item::Leaf(_) | Item::Raw(_) => {}
         }
     }
@@ -74,6 +79,8 @@ pub(super) struct Builder<'a> {
     /// For each position, the nodes that leaves from there may be, with their first end and number.
     starting: Vec<Vec<(u16, usize, usize)>>,
     rest: Rest,
+    /// The elements of each node that is a set.
+    sets: Vec<Option<Elements>>,
     cells: Vec<Cell>,
     n_items: usize,
 }
@@ -113,7 +120,8 @@ impl<'a> Builder<'a> {
             }
         }
         let rest = Rest::new(domain, grammar, analysis);
-        Self { domain, grammar, lattice, analysis, joins, parents, starting, rest, cells, n_items: 0 }
+        let sets = Elements::of(domain, analysis);
+        Self { domain, grammar, lattice, analysis, joins, parents, starting, rest, sets, cells, n_items: 0 }
     }
 
     /// Gives all items and their edges to the sink, the root last; `None` when the program has no derivation.
@@ -157,6 +165,9 @@ impl<'a> Builder<'a> {
         if q - p <= MAX_OPEN {
             self.opens(&self.cells[cell], &mut made);
         }
+        self.emit((p, q), made, sink);
+        let mut made = Vec::new();
+        self.elements(&self.cells[cell], &mut made);
         self.emit((p, q), made, sink);
         Ok(())
     }
@@ -257,9 +268,92 @@ impl<'a> Builder<'a> {
                 continue;
             };
             let element = Item::Leaf(elements[at as usize - 1] as u16);
+            debug_assert!(self.sets[node as usize].is_none());
             if let Some(tails) = pair.words(element, Item::List(node, at)) {
                 let weights = self.merged(self.grammar.gatherings[*accumulator].gather, cell);
                 made.push((Item::List(node, at - 1), Edge { tails, weights }));
+            }
+        }
+        self.sets(pair, cell, made);
+    }
+
+    /// Elements of a set join others, or functions that take some of them from each side.
+    fn sets(&self, pair: &Pair<'_>, cell: usize, made: &mut Made) {
+        for &(set, subset) in &pair.right.subset {
+            let Some(elements) = &self.sets[set as usize] else { continue };
+            let Node::Gather { accumulator, .. } = self.analysis.nodes[set as usize] else { continue };
+            let gather = self.grammar.gatherings[accumulator].gather;
+            let singles =
+                pair.left.subset.iter().filter(|(known, one)| *known == set && one.count_ones() == 1);
+            for &(_, one) in singles {
+                let Some(sum) = elements.add(one, subset) else { continue };
+                if let Some(tails) = pair.words(Item::Subset(set, one), Item::Subset(set, subset)) {
+                    let weights = self.merged(gather, cell);
+                    made.push((Item::Subset(set, sum), Edge { tails, weights }));
+                }
+            }
+            if subset == elements.all() {
+                continue;
+            }
+            let mut spread = |node: u16, function: Item| {
+                let (Some(slot), Some((_, frame, _))) = (self.slot_of(set), self.constant(node)) else {
+                    return;
+                };
+                let result = self.domain.frame(frame).result;
+                let (Some(rule), Some(tails)) = (
+                    self.key(RuleKind::Spread, slot, result, Side::Right),
+                    pair.words(function, Item::Subset(set, subset)),
+                ) else {
+                    return;
+                };
+                made.push((
+                    Item::Spread(node, set, subset),
+                    Edge { tails, weights: self.merged(rule, cell) },
+                ));
+            };
+            if let Some((parent, slot)) = self.parents[set as usize] {
+                spread(parent, Item::Unary(parent, Usage::ApplyRight));
+                for &(node, filled, last_left) in &pair.left.partial {
+                    let n_slots = self.constant(node).map_or(0, |(_, _, args)| args.len());
+                    let is_last = filled.count_ones() as usize + 1 == n_slots && filled >> slot & 1 == 0;
+                    if node == parent && is_last {
+                        spread(node, Item::Partial(node, filled, last_left));
+                    }
+                }
+            }
+            for &(node, missing, side) in pair.left.composite.iter().filter(|(_, missing, _)| *missing == set)
+            {
+                spread(node, Item::Composite(node, missing, side));
+            }
+        }
+        for &(node, set, subset) in &pair.right.spread {
+            let Some(elements) = &self.sets[set as usize] else { continue };
+            let (Node::Gather { accumulator, .. }, Some((_, frame, _))) =
+                (&self.analysis.nodes[set as usize], self.constant(node))
+            else {
+                continue;
+            };
+            let (ty, result) =
+                (self.grammar.gatherings[*accumulator].result, self.domain.frame(frame).result);
+            let Some(rule) = self.key(RuleKind::Settle, ty, result, Side::Left) else { continue };
+            for &(_, others) in pair.left.subset.iter().filter(|(known, _)| *known == set) {
+                if elements.add(others, subset) != Some(elements.all()) {
+                    continue;
+                }
+                if let Some(tails) = pair.words(Item::Subset(set, others), Item::Spread(node, set, subset)) {
+                    made.push((Item::Raw(node), Edge { tails, weights: self.merged(rule, cell) }));
+                }
+            }
+        }
+    }
+
+    /// Complete terms as elements of a set. Equal ones are the same element.
+    fn elements(&self, cell: &Cell, made: &mut Made) {
+        for &node in &cell.closed {
+            let Some((set, at)) = self.parents[node as usize] else { continue };
+            let one = self.sets[set as usize].as_ref().and_then(|elements| elements.one(at));
+            if let (Some(one), Some(number)) = (one, cell.get(Item::Closed(node))) {
+                made.push((Item::Subset(set, one), self.one(number, NONE)));
             }
         }
     }
@@ -285,8 +379,10 @@ impl<'a> Builder<'a> {
                 LeafSymbol::Closed(_) | LeafSymbol::Unreachable => {}
             },
             Node::Gather { accumulator, elements, .. } if slot == elements.len() => {
-                if let Some(tails) = pair.get(side, Item::List(node, 0), Item::Closed(argument)) {
-                    let rule = self.grammar.gatherings[*accumulator].apply[side as usize];
+                let over = self.grammar.gatherings[*accumulator].over;
+                let tails = pair.get(side, Item::List(node, 0), Item::Closed(argument));
+                if let (Some(over), Some(tails)) = (over, tails) {
+                    let rule = over.apply[side as usize];
                     made.push((Item::Raw(node), Edge { tails, weights: self.merged(rule, cell) }));
                 }
             }
@@ -384,6 +480,9 @@ impl<'a> Builder<'a> {
             if let Some(leaf) = self.cells[cell].get(Item::Leaf(node)) {
                 made.push((Item::Raw(node), self.one(leaf, NONE)));
             }
+            if self.sets[node as usize].is_some() {
+                continue;
+            }
             if let Node::Gather { elements, .. } = kind {
                 let last = elements.len() as u16 - 1;
                 if let Some(leaf) = self.cells[cell].get(Item::Leaf(elements[last as usize] as u16)) {
@@ -403,7 +502,11 @@ impl<'a> Builder<'a> {
                 items.get(Item::Raw(node)).map(|known| self.one(known, NONE)).into_iter().collect();
             if let Node::Gather { accumulator, over: None, .. } = kind {
                 let close = self.grammar.gatherings[*accumulator].close;
-                if let (Some(list), Some(close)) = (items.get(Item::List(node, 0)), close) {
+                let all = match &self.sets[node as usize] {
+                    Some(elements) => Item::Subset(node, elements.all()),
+                    None => Item::List(node, 0),
+                };
+                if let (Some(list), Some(close)) = (items.get(all), close) {
                     edges.push(self.one(list, self.rule(close)));
                 }
             }
@@ -503,7 +606,9 @@ impl Pair<'_> {
     fn n_tried(&self) -> usize {
         let tried = |cell: &Cell| cell.closed.len() + cell.composite.len() + cell.list.len();
         let open = |cell: &Cell| if self.width <= MAX_OPEN { cell.open.len() } else { 0 };
-        tried(self.left) + tried(self.right) + open(self.left) + open(self.right)
+        let subsets = self.right.subset.len() + self.right.spread.len();
+        let sets = subsets * (1 + self.left.subset.len());
+        tried(self.left) + tried(self.right) + open(self.left) + open(self.right) + sets
     }
 
     /// The cell of the function and that of its argument, which is on `side`.

@@ -1,6 +1,7 @@
 //! What the rest of a program needs: an exact bound that keeps hopeless items out of a gold chart.
 
 use super::Item;
+use super::elements::Subset;
 use crate::grammar::Grammar;
 use spanwise_lang::{Analysis, Domain, Node};
 
@@ -39,6 +40,11 @@ impl Rest {
         Self { own, subtree }
     }
 
+    fn elements(&self, set: u16, subset: Subset, analysis: &Analysis) -> usize {
+        let elements = analysis.nodes[set as usize].children().enumerate();
+        elements.filter(|(at, _)| subset >> at & 1 == 1).map(|(_, element)| self.subtree[element]).sum()
+    }
+
     /// The least number of positions that the program needs outside an item.
     pub(super) fn positions(&self, item: Item, analysis: &Analysis) -> usize {
         let inside = match item {
@@ -58,6 +64,11 @@ impl Rest {
                 }
                 Node::Constant { .. } | Node::Unlisted { .. } => 0,
             },
+            Item::Subset(set, subset) => self.elements(set, subset, analysis),
+            Item::Spread(node, set, subset) => {
+                self.subtree[node as usize] - self.subtree[set as usize]
+                    + self.elements(set, subset, analysis)
+            }
         };
         self.subtree[0] - inside
     }

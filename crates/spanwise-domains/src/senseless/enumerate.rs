@@ -297,7 +297,9 @@ fn rules(domain: &Domain) -> Vec<Rule> {
     let frames = domain.predicates().flat_map(|(id, _)| domain.frames_of(id));
     // No complete program contains the others.
     let frames = frames.filter(|(_, frame)| frame.state.is_some()).map(|(id, _)| Maker::Frame(id));
-    let gathered = domain.accumulator_types().iter_enumerated().flat_map(|(accumulator, types)| {
+    // A set of a single element is no program.
+    let lists = domain.accumulator_types().iter_enumerated().filter(|(_, types)| !types.is_set());
+    let gathered = lists.flat_map(|(accumulator, types)| {
         let ways = [types.has_default.then_some(false), Some(true)].into_iter().flatten();
         ways.flat_map(move |has_over| {
             types.elements.iter().map(move |&element| Maker::Gather { accumulator, element, has_over })

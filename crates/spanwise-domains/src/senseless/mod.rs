@@ -258,7 +258,7 @@ impl Maker {
             Self::Frame(id) => (domain.frame(id).slots.clone(), domain.frame(id).result),
             Self::Gather { accumulator, element, has_over } => {
                 let types = &domain.accumulator_types()[accumulator];
-                let over = has_over.then_some(types.over);
+                let over = types.over.filter(|_| has_over);
                 (std::iter::once(element).chain(over).collect(), types.result)
             }
         }

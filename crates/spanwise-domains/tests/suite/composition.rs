@@ -69,7 +69,8 @@ impl Evaluator<'_> {
                 }
             };
             if hit {
-                return Some((head, self.name(types.over), self.name(types.result), acc.default.is_some()));
+                let over = self.name(types.over.expect("the built-in domains have no sets"));
+                return Some((head, over, self.name(types.result), acc.default.is_some()));
             }
         }
         None

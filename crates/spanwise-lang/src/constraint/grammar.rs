@@ -156,9 +156,15 @@ impl<'a> Compiler<'a> {
         for (id, accumulator) in domain.accumulators().iter_enumerated() {
             let types = &domain.accumulator_types()[id];
             let elements: Vec<_> = types.elements.iter().map(|&ty| (of_type(ty), 1)).collect();
-            let default = accumulator.default.map(|term| (self.ground(term), 2));
-            let more = elements.iter().copied().chain([(of_type(types.over), 2)]).chain(default).collect();
             let head = Token::Name(self.terms.text(accumulator.head).to_owned());
+            let Some(over) = types.over else {
+                let last = types.elements.iter().map(|&ty| (of_type(ty), 2));
+                let more = elements.iter().copied().chain(last).collect();
+                self.rule(of_type(types.result), head, vec![elements, more, Vec::new()]);
+                continue;
+            };
+            let default = accumulator.default.map(|term| (self.ground(term), 2));
+            let more = elements.iter().copied().chain([(of_type(over), 2)]).chain(default).collect();
             self.rule(of_type(types.result), head, vec![elements, more, Vec::new()]);
         }
     }

@@ -64,15 +64,15 @@ pub struct EntityDecl {
     pub recognizer: Option<Recognizer>,
 }
 
-/// An accumulator as declared.
+/// An accumulator or a set as declared.
 #[derive(Clone, Debug)]
 pub struct AccumulatorDecl {
     /// The predicate that the gathered values become arguments of.
     pub head: At<String>,
     /// The types that gather.
     pub elements: Vec<At<String>>,
-    /// The type they are applied to.
-    pub over: At<String>,
+    /// The type they are applied to; `None` for a set.
+    pub over: Option<At<String>>,
     /// The type of the result.
     pub result: At<String>,
     /// What they are applied to when there is no such argument.
@@ -121,6 +121,8 @@ pub struct TypeSystemDecl {
     pub entities: Vec<(At<String>, At<String>)>,
     /// Accumulators; `None` keeps the file's own.
     pub accumulators: Option<Vec<AccumulatorDecl>>,
+    /// Sets; `None` keeps the file's own.
+    pub sets: Option<Vec<AccumulatorDecl>>,
 }
 
 /// The whole file.
@@ -156,6 +158,8 @@ pub struct DomainFile {
     pub contrasts: Vec<[At<String>; 2]>,
     /// The accumulators in order.
     pub accumulators: Vec<AccumulatorDecl>,
+    /// The sets in order.
+    pub sets: Vec<AccumulatorDecl>,
     /// How programs are evaluated.
     pub executor: ExecutorChoice,
     /// The position of that choice in the file.

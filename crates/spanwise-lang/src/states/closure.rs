@@ -37,10 +37,12 @@ impl Rules<'_> {
         };
         let acc = gathering.map(|id| &self.accumulators[id]);
         let own = if let State::Done(ty) = *state { Some(ty) } else { None };
-        let alone = acc.filter(|acc| acc.has_default).map(|acc| acc.result);
+        let is_complete =
+            |acc: &&AccumulatorTypes| acc.has_default || acc.is_set() && matches!(state, State::Gathered(_));
+        let alone = acc.filter(is_complete).map(|acc| acc.result);
         let one_slot = match state {
             State::Wants { slots, result } if slots.len() == 1 => Some((slots[0], *result)),
-            _ => acc.map(|acc| (acc.over, acc.result)),
+            _ => acc.and_then(|acc| Some((acc.over?, acc.result))),
         };
         Facts { gathering, as_argument: [own, alone], one_slot }
     }
@@ -62,7 +64,7 @@ impl Rules<'_> {
         // Gathered values are applied to their last argument.
         let acc = &self.accumulators[function.1.gathering?];
         let ty = argument.as_argument[0].filter(|_| argument.gathering.is_none())?;
-        self.types.is_subtype(ty, acc.over).then_some(State::Done(acc.result))
+        self.types.is_subtype(ty, acc.over?).then_some(State::Done(acc.result))
     }
 
     /// Slot and result of the composite.

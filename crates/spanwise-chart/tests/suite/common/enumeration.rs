@@ -1,6 +1,6 @@
 //! Every derivation in normal form, by a recursion that shares nothing with the chart.
 
-use super::Case;
+use super::{Case, set};
 use spanwise_chart::grammar::{Discontinuity, N_USAGES, RuleKey, RuleKind, Side, Usage};
 use spanwise_lang::{Domain, FrameId, Meaning, Terms, TypeId};
 use std::collections::BTreeMap;
@@ -12,6 +12,10 @@ enum Kind {
     Leaf(usize),
     Closed,
     List,
+    /// Several elements of a set.
+    Set,
+    /// A function with some elements of its set.
+    Spread,
     /// Slots, which are filled, the slot of the last argument if that came from the left.
     Partial(Vec<TypeId>, u16, Option<usize>, TypeId),
     Composite(Side),
@@ -64,7 +68,8 @@ impl<'a> Enumeration<'a> {
 
     fn accumulator(&self, ty: TypeId) -> bool {
         let types = &self.case.domain.accumulator_types();
-        types.iter().any(|acc| acc.elements.iter().any(|&e| self.case.domain.types().is_subtype(ty, e)))
+        let mut lists = types.iter().filter(|acc| !acc.is_set());
+        lists.any(|acc| acc.elements.iter().any(|&e| self.case.domain.types().is_subtype(ty, e)))
     }
 
     /// The type of a complete item; closed lists have that of the accumulator.
@@ -117,6 +122,11 @@ impl<'a> Enumeration<'a> {
             self.compositions(&left, &right, Side::Right, &mut made);
             self.compositions(&right, &left, Side::Left, &mut made);
             self.gatherings(p, split, &left, &right, &mut made);
+            if case.domain.accumulator_types().iter().any(spanwise_lang::states::AccumulatorTypes::is_set) {
+                let elements = [(&left, &left_closed), (&right, &right_closed)]
+                    .map(|(items, closed)| self.elements(items, closed));
+                self.sets(terms, &left, &right, &elements, &mut made);
+            }
             found.extend(made.into_iter().map(|item| Item { score: item.score + join, ..item }));
         }
         found
@@ -133,6 +143,13 @@ impl<'a> Enumeration<'a> {
         for item in items {
             match item.kind {
                 Kind::Closed => raw.push(item),
+                Kind::Set => {
+                    let (_, set) = set(&self.case.domain);
+                    let close = self.rule(RuleKind::Close, set.elements[0], set.result, Side::Right);
+                    let term = self.case.domain.sketch(terms, &item.meaning);
+                    let meaning = Meaning::Done { term, ty: set.result };
+                    raw.push(Item { meaning, kind: Kind::Closed, score: item.score + close });
+                }
                 Kind::List => {
                     let acc = self.case.domain.accumulator_types().iter().next().unwrap();
                     let close = self.rule(RuleKind::Close, acc.elements[0], acc.result, Side::Right);
@@ -216,10 +233,11 @@ impl<'a> Enumeration<'a> {
                     }
                     Kind::List => {
                         let acc = self.case.domain.accumulator_types().iter().next().unwrap();
-                        if self.is_below(ty, acc.over) {
+                        let over = acc.over.unwrap();
+                        if self.is_below(ty, over) {
                             let values = gathered(&self.case.domain, &function.meaning);
                             let meaning = self.case.domain.apply(terms, &values, &argument.meaning).unwrap();
-                            let rule = self.rule(RuleKind::Apply, acc.over, acc.result, side);
+                            let rule = self.rule(RuleKind::Apply, over, acc.result, side);
                             made.push(Item {
                                 meaning,
                                 kind: Kind::Closed,
@@ -289,6 +307,57 @@ impl<'a> Enumeration<'a> {
                 let rule = self.rule(RuleKind::Compose, wanted, result, side);
                 let score = function.score + self.usage(leaf, outer) + inner.score + usage + rule;
                 made.push(Item { meaning, kind: Kind::Composite(own), score });
+            }
+        }
+    }
+
+    /// Elements of a set, one or several.
+    fn elements(&self, items: &[Item], closed: &[Item]) -> Vec<Item> {
+        let (_, set) = set(&self.case.domain);
+        let single = closed.iter().filter(|item| matches!(item.meaning, Meaning::Done { .. }));
+        let single = single.filter(|item| self.is_below(self.closed_type(item), set.elements[0]));
+        single.chain(items.iter().filter(|item| matches!(item.kind, Kind::Set))).cloned().collect()
+    }
+
+    /// An element joins those on its right; a function takes elements from its right, then from its left.
+    fn sets(
+        &self,
+        terms: &mut Terms,
+        left: &[Item],
+        right: &[Item],
+        [left_elements, right_elements]: &[Vec<Item>; 2],
+        made: &mut Vec<Item>,
+    ) {
+        let (domain, (_, set)) = (&self.case.domain, set(&self.case.domain));
+        for element in left_elements.iter().filter(|item| matches!(item.kind, Kind::Closed)) {
+            for others in right_elements {
+                let rule = self.rule(RuleKind::Gather, set.elements[0], set.result, Side::Right);
+                let meaning = domain.gather(&element.meaning, &others.meaning).unwrap();
+                made.push(Item { meaning, kind: Kind::Set, score: element.score + others.score + rule });
+            }
+        }
+        for function in left {
+            let usage = match function.kind {
+                Kind::Leaf(leaf) => self.usage(leaf, Usage::ApplyRight),
+                Kind::Composite(_) | Kind::Partial(..) => 0.0,
+                _ => continue,
+            };
+            let (slots, result) = self.shape(&function.meaning);
+            let [slot] = *slots else { continue };
+            for elements in right_elements.iter().filter(|_| self.is_below(set.result, slot)) {
+                let rule = self.rule(RuleKind::Spread, slot, result, Side::Right);
+                let meaning = domain.spread(&function.meaning, &elements.meaning).unwrap();
+                let score = function.score + usage + elements.score + rule;
+                made.push(Item { meaning, kind: Kind::Spread, score });
+            }
+        }
+        for function in right.iter().filter(|item| matches!(item.kind, Kind::Spread)) {
+            let (_, result) = self.shape(&function.meaning);
+            for elements in left_elements {
+                let rule = self.rule(RuleKind::Settle, set.result, result, Side::Left);
+                let meaning = domain.apply(terms, &function.meaning, &elements.meaning).unwrap();
+                let score = function.score + elements.score + rule;
+                made.push(Item { meaning, kind: Kind::Closed, score });
             }
         }
     }

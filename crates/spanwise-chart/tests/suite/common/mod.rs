@@ -11,6 +11,7 @@ use spanwise_chart::lattice::{Gradient, Lattice, Leaf, Scores};
 use spanwise_chart::typed::Input;
 use spanwise_core::Random;
 use spanwise_lang::domain::NoTables;
+use spanwise_lang::states::{AccumulatorId, AccumulatorTypes};
 use spanwise_lang::{ConstantId, Domain, FrameId, Meaning, Terms};
 use std::collections::BTreeSet;
 
@@ -40,6 +41,11 @@ const SIGNATURES: &[&str] = &[
     "A = nil -> A",
     "E -> A",
     "A? -> B",
+    "-> F",
+    "A -> F",
+    "G -> A",
+    "G -> G",
+    "B, G -> A",
 ];
 
 /// Everything that can be switched.
@@ -113,8 +119,10 @@ fn case(random: &mut Random, options: Options, is_repeated: bool) -> Case {
     let signatures: Vec<String> =
         (0..n_constants).map(|_| SIGNATURES[random.below(SIGNATURES.len())].to_owned()).collect();
     let mut source = String::from(
-        "name = \"random\"\ntypes = [\"A\", \"B < A\", \"S\", \"E\", \"R\"]\n[root]\ntypes = [\"A\", \"R\"]\nwrap = \"do({})\"\n\
+        "name = \"random\"\ntypes = [\"A\", \"B < A\", \"S\", \"E\", \"R\", \"F < G\", \"G\"]\n\
+         [root]\ntypes = [\"A\", \"R\", \"G\"]\nwrap = \"do({})\"\n\
          [[accumulators]]\nhead = \"pick\"\nelements = [\"E\"]\nover = \"S\"\nresult = \"R\"\ndefault = \"any()\"\n\
+         [[sets]]\nhead = \"all\"\nelements = [\"F\"]\nresult = \"G\"\n\
          [constants]\nq = { type = \"B -> A\", implicit = true }\nw = { type = [\"A -> S\", \"R -> A\"], implicit = true }\n",
     );
     for (at, signature) in signatures.iter().enumerate() {
@@ -228,15 +236,21 @@ impl Case {
         let mut made = Vec::new();
         // Values are leaves: what a function gives does not gather.
         let is_value = |free: &Free| free.is_leaf || matches!(free.meaning, Meaning::Gathered { .. });
-        let can_apply = |f: &Free| matches!(f.meaning, Meaning::Open { .. }) || is_value(f);
+        let is_open = |f: &Free| matches!(f.meaning, Meaning::Open { .. } | Meaning::Spread { .. });
+        let can_apply = |f: &Free| is_open(f) || is_value(f);
         if can_apply(l) && self.is_argument(r) {
             made.extend(domain.apply(terms, &l.meaning, &r.meaning));
         }
         if can_apply(r) && self.is_argument(l) {
             made.extend(domain.apply(terms, &r.meaning, &l.meaning));
         }
-        if is_value(l) && is_value(r) {
+        if is_value(l) && is_value(r) || self.is_of_set(l) && self.is_of_set(r) {
             made.extend(domain.gather(&l.meaning, &r.meaning));
+        }
+        for (function, elements) in [(l, r), (r, l)] {
+            if self.is_of_set(elements) {
+                made.extend(domain.spread(&function.meaning, &elements.meaning));
+            }
         }
         for (outer, inner) in [(l, r), (r, l)] {
             let is_open = |free: &Free| matches!(free.meaning, Meaning::Open { .. });
@@ -254,7 +268,17 @@ impl Case {
 
     /// A complete term, or values that close by themselves.
     fn is_argument(&self, free: &Free) -> bool {
-        !matches!(free.meaning, Meaning::Open { .. })
+        !matches!(free.meaning, Meaning::Open { .. } | Meaning::Spread { .. })
+    }
+
+    /// One element of the set, or several.
+    fn is_of_set(&self, free: &Free) -> bool {
+        let (_, types) = set(&self.domain);
+        match &free.meaning {
+            Meaning::Done { ty, .. } => self.domain.types().is_subtype(*ty, types.elements[0]),
+            Meaning::Gathered { accumulator, .. } => self.domain.accumulator_types()[*accumulator].is_set(),
+            Meaning::Open { .. } | Meaning::Spread { .. } => false,
+        }
     }
 
     /// What implicit constants make of a complete term.
@@ -340,6 +364,11 @@ struct Free {
     meaning: Meaning,
     is_leaf: bool,
     is_implicit: bool,
+}
+
+/// The set of a random domain.
+pub fn set(domain: &Domain) -> (AccumulatorId, &AccumulatorTypes) {
+    domain.accumulator_types().iter_enumerated().find(|(_, types)| types.is_set()).unwrap()
 }
 
 pub fn constant(domain: &Domain, name: &str) -> ConstantId {

@@ -44,22 +44,49 @@ impl Compiler<'_> {
             })
         };
         if found.types.iter().any(taken) {
-            return self.problem(&decl.head.range, "a type can be an element of one accumulator only");
+            return self.problem(&decl.head.range, "a type can be an element of one accumulator or set only");
         }
-        let (Some(over), Some(result)) = (self.ty(&decl.over), self.ty(&decl.result)) else { return };
+        let Some(result) = self.ty(&decl.result) else { return };
+        let Some(over) = &decl.over else { return self.set(decl, elements, result, found) };
+        let Some(over) = self.ty(over) else { return };
         let default = decl.default.as_ref().and_then(|text| {
             let parsed = parse_at(&mut self.base, &text.value, text.range.start);
             self.keep(parsed)
         });
         self.check_default(decl, default, over, result);
-        found.types.push(AccumulatorTypes { elements, over, result, has_default: default.is_some() });
+        found.types.push(AccumulatorTypes {
+            elements,
+            over: Some(over),
+            result,
+            has_default: default.is_some(),
+        });
         let declared = decl.head.range.clone();
         found.all.push(Accumulator { head: self.base.intern(&decl.head.value), default, declared });
     }
 
+    fn set(
+        &mut self,
+        decl: &AccumulatorDecl,
+        elements: Vec<TypeId>,
+        result: TypeId,
+        found: &mut Accumulators,
+    ) {
+        // A set within a set would be the same term as one set of all elements.
+        if elements.iter().any(|&element| self.types.is_subtype(result, element)) {
+            let message =
+                format!("the result of the set `{}` must not be one of its elements", decl.head.value);
+            let hint = "give it a type of its own, of which the types of the elements can be subtypes";
+            self.problems.push(Diagnostic::new(decl.result.range.clone(), message).hint(hint));
+            return;
+        }
+        found.types.push(AccumulatorTypes { elements, over: None, result, has_default: false });
+        let declared = decl.head.range.clone();
+        found.all.push(Accumulator { head: self.base.intern(&decl.head.value), default: None, declared });
+    }
+
     /// The head must be a plain name, and no constant may be written with it.
     fn check_head(&mut self, name: &At<String>, found: &Accumulators) -> bool {
-        self.check_name(name, "an accumulator");
+        self.check_name(name, "an accumulator or a set");
         let head = self.base.intern(&name.value);
         if self.predicate_of.contains_key(&name.value) || found.all.iter().any(|acc| acc.head == head) {
             self.problem(&name.range, format!("`{}` is declared twice", name.value));

@@ -54,6 +54,10 @@ pub(super) fn compile(
         n_cells: 0,
         n_unknown: 0,
     };
+    // Before any term is built, since this decides how terms with these heads are stored.
+    for set in system.accumulators.iter().filter(|decl| decl.over.is_none()) {
+        compiler.base.keep_unordered(&set.head.value);
+    }
     // AFTER THIS POINT: every type name resolves, or is reported where it is used.
     for decl in &file.constants {
         compiler.constant(decl, &system);
@@ -96,6 +100,7 @@ struct System {
     /// `None`: constants keep the signatures of their declaration.
     signatures: Option<HashMap<String, Vec<At<String>>>>,
     entity_types: HashMap<String, At<String>>,
+    /// Accumulators, then sets.
     accumulators: Vec<AccumulatorDecl>,
     listed: Vec<At<String>>,
     listed_classes: Vec<At<String>>,
@@ -109,7 +114,7 @@ fn choose_system(file: &DomainFile, name: Option<&str>) -> Result<System, Diagno
             root: file.root.clone(),
             signatures: None,
             entity_types: HashMap::new(),
-            accumulators: file.accumulators.clone(),
+            accumulators: [&file.accumulators[..], &file.sets].concat(),
             listed: Vec::new(),
             listed_classes: Vec::new(),
         });
@@ -138,7 +143,11 @@ fn alternative(file: &DomainFile, decl: &TypeSystemDecl) -> System {
         root: decl.root.clone(),
         signatures: Some(signatures.collect()),
         entity_types: entity_types.collect(),
-        accumulators: decl.accumulators.clone().unwrap_or_else(|| file.accumulators.clone()),
+        accumulators: [
+            &decl.accumulators.as_ref().unwrap_or(&file.accumulators)[..],
+            decl.sets.as_ref().unwrap_or(&file.sets),
+        ]
+        .concat(),
         listed: decl.constants.iter().map(|(name, _)| name.clone()).collect(),
         listed_classes: decl.entities.iter().map(|(class, _)| class.clone()).collect(),
     }

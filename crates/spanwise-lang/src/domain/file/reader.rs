@@ -48,6 +48,7 @@ const TOP_KEYS: &[&str] = &[
     "literals",
     "contrasts",
     "accumulators",
+    "sets",
     "executor",
     "type_systems",
 ];
@@ -79,6 +80,7 @@ impl FileReader<'_> {
             entities: self.classes(top),
             contrasts: self.contrasts(top),
             accumulators: self.accumulators(top),
+            sets: self.sets(top),
             executor,
             executor_range,
             type_systems: self.type_systems(top),
@@ -259,7 +261,25 @@ impl FileReader<'_> {
                 self.missing(range, "elements", "[[accumulators]]");
             }
             if let (Some(head), Some(over), Some(result)) = (head, over, result) {
-                decls.push(AccumulatorDecl { head, elements, over, result, default });
+                decls.push(AccumulatorDecl { head, elements, over: Some(over), result, default });
+            }
+        }
+        decls
+    }
+
+    fn sets(&mut self, parent: &dyn TableLike) -> Vec<AccumulatorDecl> {
+        let mut decls = Vec::new();
+        for table in self.tables(parent, "sets") {
+            self.only(table, &["head", "elements", "result"], "[[sets]]");
+            let range = self.table_range(table);
+            let head = self.required(table, "head", "[[sets]]", range.clone());
+            let result = self.required(table, "result", "[[sets]]", range.clone());
+            let elements = self.texts(table, "elements");
+            if elements.is_empty() {
+                self.missing(range, "elements", "[[sets]]");
+            }
+            if let (Some(head), Some(result)) = (head, result) {
+                decls.push(AccumulatorDecl { head, elements, over: None, result, default: None });
             }
         }
         decls
@@ -343,12 +363,13 @@ impl FileReader<'_> {
             let name = At { value: key.to_owned(), range: self.key_range(systems, key) };
             self.only(
                 table,
-                &["about", "types", "root", "constants", "entities", "accumulators"],
+                &["about", "types", "root", "constants", "entities", "accumulators", "sets"],
                 "a type system",
             );
             self.text(table, "about");
             let entities = self.class_types(table);
             let accumulators = table.get("accumulators").is_some().then(|| self.accumulators(table));
+            let sets = table.get("sets").is_some().then(|| self.sets(table));
             let decl = TypeSystemDecl {
                 name,
                 types: self.types(table),
@@ -356,6 +377,7 @@ impl FileReader<'_> {
                 constants: self.phrase_table(table, "constants"),
                 entities,
                 accumulators,
+                sets,
             };
             if decl.root.is_empty() {
                 self.missing(decl.name.range.clone(), "root", &format!("type system `{key}`"));
