@@ -252,7 +252,7 @@ fn near_names(domain: &Domain, words: &str) -> Vec<String> {
 }
 
 /// What comes out of one line: of words in quotes the constants that their phrases name and the literals in them, of `apply(..)`,
-/// `compose(..)` and `gather(..)` the term or the meaning state in words, of a program its type or the reason
+/// `compose(..)`, `gather(..)` and `spread(..)` the term or the meaning state in words, of a program its type or the reason
 /// why it has none. Several where the constants in it have several frames.
 fn outcome(domain: &Domain, what: &str) -> Vec<String> {
     if let Some((words, how)) = what.strip_prefix('"').and_then(|rest| rest.rsplit_once('"')) {
@@ -284,7 +284,7 @@ fn outcome(domain: &Domain, what: &str) -> Vec<String> {
 }
 
 fn is_join(terms: &Terms, term: TermId) -> bool {
-    terms.shape(term) == Shape::Call && matches!(terms.head_text(term), "apply" | "compose" | "gather")
+    terms.shape(term) == Shape::Call && matches!(terms.head_text(term), "apply" | "compose" | "gather" | "spread")
 }
 
 /// Everything that a join, a predicate or an entity can mean.
@@ -297,6 +297,7 @@ fn meanings(domain: &Domain, terms: &mut Terms, term: TermId) -> Vec<Meaning> {
         let join = |(left, right)| match how.as_str() {
             "apply" => domain.apply(terms, left, right),
             "compose" => domain.compose(left, right),
+            "spread" => domain.spread(left, right),
             _ => domain.gather(left, right),
         };
         return pairs.filter_map(join).collect();
@@ -355,6 +356,7 @@ fn every_key_of_the_format_is_on_the_page() {
         "[literals]",
         "[literals.units]",
         "[accumulators]",
+        "[sets]",
         "executor",
         "type_systems.t",
     ];
@@ -387,7 +389,7 @@ fn every_key_of_the_format_is_on_the_page() {
         }
         n_places += 1;
     }
-    assert_eq!(n_places, 10, "{errors}");
+    assert_eq!(n_places, 11, "{errors}");
     for name in BUILTINS {
         assert!(section_of("executor").contains(&format!("`{name}`")), "the page lacks the executor {name}");
     }
@@ -439,7 +441,7 @@ const LIMITS: &[(&str, Allowed)] = &[
     }),
     ("typing errors in a longer word", |n| n <= usize::from(max_edits(6))),
     ("inexact matches of the same words", |n| n <= CAP),
-    ("accumulators", |n| {
+    ("accumulators and sets", |n| {
         let one =
             |at| format!("[[accumulators]]\nhead = 'h{at}'\nelements = 'A'\nover = 'A'\nresult = 'A'\n");
         !complains(&(0..n).map(one).collect::<String>(), "more than")
