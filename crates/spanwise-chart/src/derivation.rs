@@ -2,7 +2,7 @@
 
 use crate::budget::{Exhausted, Meter};
 use crate::edges::{Edges, Node, Symbol};
-use crate::grammar::{LeafSymbol, N_USAGES, RuleKind};
+use crate::grammar::{LeafSymbol, N_USAGES, RuleKind, Side};
 use crate::hypergraph::{Edge, NONE};
 use crate::lattice::Leaf;
 use crate::semiring::Max;
@@ -247,8 +247,10 @@ impl Replay<'_, '_> {
                 domain.compose(&left.meaning, &right.meaning)
             }
             Symbol::Composite(..) => domain.compose(&right.meaning, &left.meaning),
-            _ if is_function(tails[0]) => domain.apply(self.builder.terms, &left.meaning, &right.meaning),
-            _ => domain.apply(self.builder.terms, &right.meaning, &left.meaning),
+            _ if is_function(tails[0]) => {
+                domain.apply_on(self.builder.terms, &left.meaning, &right.meaning, Some(Side::Right))
+            }
+            _ => domain.apply_on(self.builder.terms, &right.meaning, &left.meaning, Some(Side::Left)),
         }?;
         Some(Part { tree: self.builder.join(left.tree, right.tree, &meaning), meaning })
     }

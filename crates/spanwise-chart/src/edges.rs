@@ -275,6 +275,9 @@ impl Edges<'_> {
                 let usage = Usage::applied(side);
                 for &id in &grammar.giving[ty.index()] {
                     let unary = &grammar.unaries[id as usize];
+                    if unary.apply[side as usize] == u32::MAX {
+                        continue;
+                    }
                     let function = layout.unary[unary_slot(usage)].start + id as usize;
                     let tails = self.pair(at, side, function, layout.accepted.start + unary.slot as usize);
                     found.push(Edge { tails, weights: self.merged(unary.apply[side as usize], cell) });
@@ -380,7 +383,7 @@ impl Edges<'_> {
             }
         }
         for (id, unary) in grammar.unaries.iter().enumerate() {
-            if unary.slot == column && accepts(unary.result) {
+            if unary.slot == column && unary.directed.is_none() && accepts(unary.result) {
                 found.push(self.one(cell, layout.unary[unary_slot(Usage::Inner)].start + id, NONE));
             }
         }

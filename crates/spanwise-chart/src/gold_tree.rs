@@ -2,7 +2,7 @@
 
 use crate::derivation::assemble;
 use crate::gold::{GoldChart, Item};
-use crate::grammar::N_USAGES;
+use crate::grammar::{N_USAGES, Side};
 use crate::hypergraph::Edge;
 use crate::lattice::Lattice;
 use crate::tree::SpanTree;
@@ -120,13 +120,14 @@ impl Replay<'_> {
         // What is taken as an argument is closed, what is composed with a function is open.
         let is_function =
             |part: &Part| !matches!(part.item, Item::Closed(_) | Item::Open(..) | Item::Subset(..));
-        let (function, argument) = if is_function(left) { (left, right) } else { (right, left) };
+        let (function, argument, side) =
+            if is_function(left) { (left, right, Side::Right) } else { (right, left, Side::Left) };
         let domain = self.builder.domain;
         let meaning = match item {
             Item::List(..) | Item::Subset(..) => domain.gather(&left.meaning, &right.meaning),
             Item::Spread(..) => domain.spread(&function.meaning, &argument.meaning),
             Item::Composite(..) => domain.compose(&function.meaning, &argument.meaning),
-            _ => domain.apply(self.builder.terms, &function.meaning, &argument.meaning),
+            _ => domain.apply_on(self.builder.terms, &function.meaning, &argument.meaning, Some(side)),
         }?;
         Some((self.builder.join(left.tree, right.tree, &meaning), meaning))
     }

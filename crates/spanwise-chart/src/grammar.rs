@@ -37,11 +37,22 @@ pub(crate) struct Unary {
     /// Number of the slot type among slot types.
     pub slot: u16,
     pub slot_type: TypeId,
+    /// The only side on which its argument may stand. Such a leaf is never composed.
+    pub directed: Option<Side>,
     pub result: TypeId,
-    /// Scores of application, by side of the argument.
+    /// Scores of application, by side of the argument; `u32::MAX` on a side where it may not stand.
     pub apply: [u32; 2],
-    /// Scores of composition, by side of the open function.
+    /// Scores of composition, by side of the open function; `u32::MAX` for a directed leaf.
     pub compose: [u32; 2],
+}
+
+/// A function of several slots.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct FunctionSymbol {
+    pub slots: Vec<TypeId>,
+    /// For each slot, the only side on which its argument may stand.
+    pub sides: Vec<Option<Side>>,
+    pub result: TypeId,
 }
 
 /// A function of several slots with some filled. `filled == 0` only for leaves, which are not stored in `P`.
@@ -165,16 +176,16 @@ pub struct Grammar {
     /// For each type, the slot types that accept it.
     pub(crate) accepting: Vec<Vec<u16>>,
     pub(crate) unaries: Vec<Unary>,
-    pub(crate) unary_of: HashMap<(TypeId, TypeId), u16>,
+    unary_of: HashMap<(TypeId, TypeId, Option<Side>), u16>,
     /// For each type, the leaves with one slot that give it.
     pub(crate) giving: Vec<Vec<u16>>,
     /// Slots of leaves that something open could be given to.
     pub(crate) composable: Vec<u16>,
     /// For each row, the leaves that give it and that something open could be given to, with their slots.
     pub(crate) composing: Vec<Vec<(u16, u16)>>,
-    /// Slots and result of functions with several slots.
-    pub(crate) functions: Vec<(Vec<TypeId>, TypeId)>,
-    pub(crate) function_of: HashMap<(Vec<TypeId>, TypeId), u16>,
+    /// Functions with several slots.
+    pub(crate) functions: Vec<FunctionSymbol>,
+    function_of: HashMap<FunctionSymbol, u16>,
     pub(crate) partials: Vec<PartialSymbol>,
     pub(crate) partial_of: HashMap<PartialSymbol, u16>,
     /// For partials with one slot left, that slot (among slot types) and the row of the result.
@@ -283,14 +294,17 @@ impl Grammar {
     }
 
     fn place_leaves(&mut self) {
-        let Self { layout, leaf_places: places, .. } = self;
-        for symbol in &self.leaf_symbol {
+        let Self { layout, leaf_places: places, unaries, leaf_symbol, .. } = self;
+        for symbol in &*leaf_symbol {
             let mut add = |place: usize, usage| places.push((place as u32, usage));
             match *symbol {
                 LeafSymbol::Unreachable => {}
                 LeafSymbol::Closed(ty) => add(layout.leaf_closed.start + ty.index(), Usage::Closed),
                 LeafSymbol::Unary(id) => {
-                    for &usage in &Usage::ALL[1..] {
+                    let only = unaries[id as usize].directed.map(Usage::applied);
+                    for &usage in
+                        Usage::ALL[1..].iter().filter(|&&usage| only.is_none_or(|only| only == usage))
+                    {
                         add(layout.unary[unary_slot(usage)].start + id as usize, usage);
                     }
                 }
@@ -375,9 +389,15 @@ impl Grammar {
             let symbol = match (frame.state, frame.slots.as_slice()) {
                 (None, _) => LeafSymbol::Unreachable,
                 (Some(_), []) => LeafSymbol::Closed(frame.result),
-                (Some(_), [slot]) => LeafSymbol::Unary(self.unary(domain, *slot, frame.result)),
+                (Some(_), [slot]) => {
+                    LeafSymbol::Unary(self.unary(domain, *slot, frame.sides[0], frame.result))
+                }
                 (Some(_), slots) => {
-                    let key = (slots.to_vec(), frame.result);
+                    let key = FunctionSymbol {
+                        slots: slots.to_vec(),
+                        sides: frame.sides.clone(),
+                        result: frame.result,
+                    };
                     let fresh = self.functions.len() as u16;
                     let id = *self.function_of.entry(key.clone()).or_insert(fresh);
                     if id == fresh {
@@ -390,16 +410,22 @@ impl Grammar {
         }
     }
 
-    fn unary(&mut self, domain: &Domain, slot_type: TypeId, result: TypeId) -> u16 {
-        if let Some(&known) = self.unary_of.get(&(slot_type, result)) {
+    fn unary(&mut self, domain: &Domain, slot_type: TypeId, directed: Option<Side>, result: TypeId) -> u16 {
+        if let Some(&known) = self.unary_of.get(&(slot_type, result, directed)) {
             return known;
         }
         let slot = self.slot(domain, slot_type);
-        let apply = self.both(RuleKind::Apply, slot_type, result);
-        let compose = self.both(RuleKind::Compose, slot_type, result);
+        let (mut apply, mut compose) = ([u32::MAX; 2], [u32::MAX; 2]);
+        match directed {
+            Some(side) => apply[side as usize] = self.rule(RuleKind::Apply, slot_type, result, side),
+            None => {
+                apply = self.both(RuleKind::Apply, slot_type, result);
+                compose = self.both(RuleKind::Compose, slot_type, result);
+            }
+        }
         let id = self.unaries.len() as u16;
-        self.unaries.push(Unary { slot, slot_type, result, apply, compose });
-        self.unary_of.insert((slot_type, result), id);
+        self.unaries.push(Unary { slot, slot_type, directed, result, apply, compose });
+        self.unary_of.insert((slot_type, result, directed), id);
         id
     }
 
@@ -432,9 +458,11 @@ impl Grammar {
         }
         for at in 0..self.partials.len() {
             let symbol = self.partials[at].clone();
-            let (slots, result) = self.functions[symbol.function as usize].clone();
+            let FunctionSymbol { slots, sides, result } = self.functions[symbol.function as usize].clone();
             let mut open = (0..slots.len()).filter(|slot| symbol.filled >> slot & 1 == 0);
-            if let (Some(slot), None) = (open.next(), open.next()) {
+            if let (Some(slot), None) = (open.next(), open.next())
+                && sides[slot].is_none()
+            {
                 let column = self.slot(domain, slots[slot]);
                 let row = self.row(result);
                 self.open_partials.push((at as u16, column, row));
@@ -443,12 +471,12 @@ impl Grammar {
     }
 
     fn fills_of(&mut self, domain: &Domain, symbol: &PartialSymbol, from: u16, side: Side) -> Vec<Fill> {
-        let (slots, result) = self.functions[symbol.function as usize].clone();
+        let FunctionSymbol { slots, sides, result } = self.functions[symbol.function as usize].clone();
         let mut found = Vec::new();
         for slot in (0..slots.len()).filter(|slot| symbol.filled >> slot & 1 == 0) {
             let fills_it = |&argument: &TypeId| {
-                first_accepting(domain, &slots, symbol.filled, argument) == Some(slot)
-                    && !(side == Side::Right && commutes(domain, &slots, symbol, argument, slot))
+                first_accepting(domain, (&slots, &sides), symbol.filled, argument, side) == Some(slot)
+                    && !(side == Side::Right && commutes(domain, (&slots, &sides), symbol, argument, slot))
             };
             let types: Vec<TypeId> = domain.types().ids().filter(fills_it).collect();
             if types.is_empty() {
@@ -529,7 +557,7 @@ impl Grammar {
         for (set, ty) in sets {
             let accepts = |slot: TypeId| domain.types().is_subtype(ty, slot);
             let mut found: Vec<(SpreadFunction, TypeId, TypeId)> = Vec::new();
-            for (id, unary) in (0..).zip(&self.unaries) {
+            for (id, unary) in (0..).zip(&self.unaries).filter(|(_, unary)| unary.directed.is_none()) {
                 found.push((SpreadFunction::Unary(id), unary.slot_type, unary.result));
             }
             for &(partial, column, row) in &self.open_partials {
@@ -581,7 +609,9 @@ impl Grammar {
 
     fn open_composites(&mut self, domain: &Domain) {
         for (id, unary) in self.unaries.clone().into_iter().enumerate() {
-            self.row(unary.result);
+            if unary.directed.is_none() {
+                self.row(unary.result);
+            }
             self.giving[unary.result.index()].push(id as u16);
         }
         self.n_columns = self.slot_types.len().next_multiple_of(LANES);
@@ -599,7 +629,9 @@ impl Grammar {
         for row in 0..self.result_rows.len() {
             let composes = |&id: &u16| {
                 let unary = &self.unaries[id as usize];
-                unary.result == self.result_rows[row] && !self.accepted_rows[unary.slot as usize].is_empty()
+                unary.directed.is_none()
+                    && unary.result == self.result_rows[row]
+                    && !self.accepted_rows[unary.slot as usize].is_empty()
             };
             let with_slot = |id: u16| (id, self.unaries[id as usize].slot);
             let unaries: Vec<(u16, u16)> =
@@ -637,27 +669,32 @@ impl Grammar {
     }
 }
 
-/// The first open slot that accepts an argument.
+/// The first open slot that accepts an argument on this side. Slots come with the sides that they require.
 pub(crate) fn first_accepting(
     domain: &Domain,
-    slots: &[TypeId],
+    (slots, sides): (&[TypeId], &[Option<Side>]),
     filled: u16,
     argument: TypeId,
+    side: Side,
 ) -> Option<usize> {
-    (0..slots.len()).find(|&slot| filled >> slot & 1 == 0 && domain.types().is_subtype(argument, slots[slot]))
+    (0..slots.len()).find(|&slot| {
+        filled >> slot & 1 == 0
+            && sides[slot].is_none_or(|wanted| wanted == side)
+            && domain.types().is_subtype(argument, slots[slot])
+    })
 }
 
 /// Whether an argument from the right would have filled the same slot before the last one from the left came:
 /// then that order is the normal one and this one is not.
 pub(crate) fn commutes(
     domain: &Domain,
-    slots: &[TypeId],
+    slots: (&[TypeId], &[Option<Side>]),
     symbol: &PartialSymbol,
     argument: TypeId,
     slot: usize,
 ) -> bool {
     symbol.last_left.is_some_and(|last| {
         let before = symbol.filled & !(1 << last);
-        first_accepting(domain, slots, before, argument) == Some(slot)
+        first_accepting(domain, slots, before, argument, Side::Right) == Some(slot)
     })
 }

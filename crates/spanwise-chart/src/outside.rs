@@ -455,7 +455,7 @@ impl<'a> Outside<'a> {
         for (id, unary) in self.input.grammar.unaries.iter().enumerate() {
             let slope = own[layout.raw.start + unary.result.index()] * join;
             let at = layout.unary[unary_slot(usage)].start + id;
-            if slope == 0.0 || function.values[at] == 0.0 {
+            if slope == 0.0 || function.values[at] == 0.0 || unary.apply[side as usize] == u32::MAX {
                 continue;
             }
             let accepted = layout.accepted.start + unary.slot as usize;
@@ -544,6 +544,9 @@ impl<'a> Outside<'a> {
             let leaf = function.values[at];
             let Some(row) = grammar.row_of[unary.result.index()].filter(|_| leaf != 0.0) else { continue };
             let rule = unary.compose[side as usize];
+            if rule == u32::MAX {
+                continue;
+            }
             let weight = self.rules.rules[rule as usize] * join;
             let slopes = &composite[row as usize * width..][..width];
             let start = layout.open.start + unary.slot as usize * width;

@@ -1,5 +1,6 @@
 //! The options of a grammar, and the keys of its rule scores.
 
+pub use spanwise_lang::signature::Side;
 use spanwise_lang::{FrameId, TypeId};
 
 /// How discontinuous the words of one sub-program may be.
@@ -28,26 +29,6 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self { discontinuity: Discontinuity::Open, implicit: false }
-    }
-}
-
-/// A side of something in the words.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Side {
-    /// Before it.
-    Left,
-    /// After it.
-    Right,
-}
-
-impl Side {
-    /// The opposite side.
-    #[must_use]
-    pub const fn other(self) -> Self {
-        match self {
-            Self::Left => Self::Right,
-            Self::Right => Self::Left,
-        }
     }
 }
 

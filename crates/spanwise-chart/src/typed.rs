@@ -37,8 +37,9 @@ impl<S: Semiring> RuleValues<S> {
                 .collect()
         };
         let unaries = &grammar.unaries;
-        let apply = |side: usize| unaries.iter().map(|unary| rules[unary.apply[side] as usize]).collect();
-        let compose = |side: usize| unaries.iter().map(|unary| rules[unary.compose[side] as usize]).collect();
+        let rule = |at: u32| rules.get(at as usize).copied().unwrap_or(S::ZERO);
+        let apply = |side: usize| unaries.iter().map(|unary| rule(unary.apply[side])).collect();
+        let compose = |side: usize| unaries.iter().map(|unary| rule(unary.compose[side])).collect();
         Self {
             finish: [table(0), table(1)],
             apply: [apply(0), apply(1)],

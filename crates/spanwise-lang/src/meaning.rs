@@ -3,9 +3,11 @@
 //! Charts work on [`StateId`]s alone. To get the program of a tree, its operations are replayed on meanings. For any two
 //! meanings, `apply`, `compose` and `gather` succeed exactly when the table of that name in
 //! [`States`](crate::states::States) has an entry for their states, and the state of the result is that entry. A function that
-//! has some elements of a set is the exception: tables know it as the function that it was.
+//! has some elements of a set is an exception: tables know it as the function that it was. So is one whose argument must stand
+//! on one side: tables know nothing of sides, and it is never composed.
 
 use crate::domain::{ConstantId, Domain, FrameId, Kind};
+use crate::signature::Side;
 use crate::states::{AccumulatorId, State, StateId};
 use crate::term::{TermId, Terms};
 use crate::types::TypeId;
@@ -139,22 +141,36 @@ impl Domain {
         self.states().find(&self.state_of(meaning))
     }
 
-    /// `function` applied to `argument`, if the types allow it.
+    /// `function` applied to `argument`, if the types allow it, on whichever side it stands.
     pub fn apply(&self, terms: &mut Terms, function: &Meaning, argument: &Meaning) -> Option<Meaning> {
+        self.apply_on(terms, function, argument, None)
+    }
+
+    /// The same for an argument on this side of the function: slots for arguments on the other side are passed over.
+    pub fn apply_on(
+        &self,
+        terms: &mut Terms,
+        function: &Meaning,
+        argument: &Meaning,
+        side: Option<Side>,
+    ) -> Option<Meaning> {
         let (inner, around) = match function {
             Meaning::Open { inner, around } => (inner, around),
             Meaning::Spread { function, accumulator, elements } => {
                 let (known, more) = self.as_values(argument)?;
                 let all = elements.iter().copied().chain(more).collect();
                 let all = Meaning::Gathered { accumulator: *accumulator, elements: all };
-                return if known == *accumulator { self.apply(terms, function, &all) } else { None };
+                return if known == *accumulator { self.apply_on(terms, function, &all, None) } else { None };
             }
             _ => return self.apply_values(terms, function, argument),
         };
         let slots = self.all_slots(inner);
         for (ty, values) in self.as_argument(argument) {
-            let accepts =
-                |&(at, slot): &(usize, TypeId)| is_free(inner, at) && self.types().is_subtype(ty, slot);
+            let accepts = |&(at, slot): &(usize, TypeId)| {
+                is_free(inner, at)
+                    && self.types().is_subtype(ty, slot)
+                    && side.is_none_or(|side| self.side_of(inner, at).is_none_or(|wanted| wanted == side))
+            };
             let Some((at, _)) = slots.iter().copied().enumerate().find(|pair| accepts(pair)) else {
                 continue;
             };
@@ -181,6 +197,10 @@ impl Domain {
             return None;
         };
         let given = self.result_of(inner_around.last().unwrap_or(&inner_inner));
+        // A function that is composed does not have its whole argument on one side.
+        if self.is_directed(&outer_inner) || self.is_directed(&inner_inner) {
+            return None;
+        }
         if !self.types().is_subtype(given, *wanted) {
             return None;
         }
@@ -198,6 +218,9 @@ impl Domain {
         let (accumulator, elements) = self.as_values(argument)?;
         let types = &self.accumulator_types()[accumulator];
         let [slot] = *self.open_slots(inner) else { return None };
+        if self.is_directed(inner) {
+            return None;
+        }
         let takes_it = types.is_set() && self.types().is_subtype(types.result, slot);
         takes_it.then(|| Meaning::Spread { function: Box::new(function.clone()), accumulator, elements })
     }
@@ -350,6 +373,20 @@ impl Domain {
     fn open_slots(&self, partial: &Partial) -> Vec<TypeId> {
         let slots = self.all_slots(partial);
         slots.into_iter().enumerate().filter(|&(at, _)| is_free(partial, at)).map(|(_, slot)| slot).collect()
+    }
+
+    /// The side on which the argument of a slot must stand.
+    fn side_of(&self, partial: &Partial, at: usize) -> Option<Side> {
+        match partial {
+            Partial::Constant { frame, .. } => self.frame(*frame).sides[at],
+            Partial::Values { .. } => None,
+        }
+    }
+
+    /// Whether the argument of an open slot must stand on one side.
+    fn is_directed(&self, partial: &Partial) -> bool {
+        let n_slots = self.all_slots(partial).len();
+        (0..n_slots).any(|at| is_free(partial, at) && self.side_of(partial, at).is_some())
     }
 
     fn result_of(&self, partial: &Partial) -> TypeId {

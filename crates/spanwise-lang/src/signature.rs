@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! signature := [ slot { "," slot } ] [ "->" ] Type [ "where" binding { "," binding } ]
-//! slot      := Type [ "=" term | "?" ]         a term with spaces in it goes into quotes
+//! slot      := [ "<" ] Type [ ">" ] [ "=" term | "?" ]         a term with spaces in it goes into quotes
 //! binding   := Var "in" "[" Type { "," Type } "]"
 //!            | "(" Var { "," Var } ")" "in" "[" tuple { "," tuple } "]"
 //! ```
@@ -29,11 +29,33 @@ pub enum Absent {
     Default(String),
 }
 
+/// A side of something in the words.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Side {
+    /// Before it.
+    Left,
+    /// After it.
+    Right,
+}
+
+impl Side {
+    /// The opposite side.
+    #[must_use]
+    pub const fn other(self) -> Self {
+        match self {
+            Self::Left => Self::Right,
+            Self::Right => Self::Left,
+        }
+    }
+}
+
 /// One argument position.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Slot {
     /// The type of its arguments.
     pub ty: TypeId,
+    /// Where its arguments stand, from the function's point of view; `None` for either side.
+    pub side: Option<Side>,
     /// What happens when nothing fills it.
     pub absent: Absent,
 }
@@ -88,7 +110,7 @@ fn lex(text: &str, base: usize) -> Result<Vec<Word<'_>>, Diagnostic> {
             continue;
         } else if rest.starts_with("->") {
             2
-        } else if matches!(ch, ',' | '=' | '?' | '[' | ']' | '(' | ')') {
+        } else if matches!(ch, ',' | '=' | '?' | '[' | ']' | '(' | ')' | '<' | '>') {
             1
         } else if matches!(ch, '\'' | '"') {
             let place = base + at..base + at + 1;
@@ -96,7 +118,8 @@ fn lex(text: &str, base: usize) -> Result<Vec<Word<'_>>, Diagnostic> {
         } else {
             let stop = |c: char| c.is_whitespace() || ",=?[]()'\"".contains(c);
             let run = rest.find(stop).unwrap_or(rest.len());
-            rest[..run].find("->").filter(|&arrow| arrow > 0).unwrap_or(run)
+            let run = rest[..run].find("->").filter(|&arrow| arrow > 0).unwrap_or(run);
+            rest[..run].find(['<', '>']).unwrap_or(run)
         };
         words.push(Word { text: &rest[..len], range: base + at..base + at + len });
         at += len;
@@ -125,12 +148,13 @@ fn quoted_len(text: &str, quote: char) -> Option<usize> {
 impl Word<'_> {
     /// Whether this is neither quoted nor punctuation.
     fn is_bare(&self) -> bool {
-        self.text != "->" && !self.text.starts_with([',', '=', '?', '[', ']', '(', ')', '\'', '"'])
+        self.text != "->" && !self.text.starts_with([',', '=', '?', '[', ']', '(', ')', '<', '>', '\'', '"'])
     }
 }
 
 struct RawSlot<'a> {
     ty: Word<'a>,
+    side: Option<Side>,
     absent: Absent,
 }
 
@@ -185,7 +209,18 @@ impl<'a> Reader<'a, '_> {
     }
 
     fn slot(&mut self) -> Result<RawSlot<'a>, Diagnostic> {
+        let is_left = self.eat("<");
         let ty = self.name("a type")?;
+        let side = match (is_left, self.tokens.get(self.at).filter(|word| word.text == ">")) {
+            (true, Some(word)) => {
+                let problem = Diagnostic::new(word.range.clone(), "an argument cannot stand on both sides");
+                return Err(problem.hint("write `A` for an argument on either side"));
+            }
+            (true, None) => Some(Side::Left),
+            (false, Some(_)) => Some(Side::Right),
+            (false, None) => None,
+        };
+        self.at += usize::from(side == Some(Side::Right));
         let absent = if self.eat("?") {
             Absent::Omitted
         } else if self.eat("=") {
@@ -193,7 +228,7 @@ impl<'a> Reader<'a, '_> {
         } else {
             Absent::Required
         };
-        Ok(RawSlot { ty, absent })
+        Ok(RawSlot { ty, side, absent })
     }
 
     /// A default: the text up to the next comma or arrow outside parentheses, which must be one term.
@@ -328,7 +363,7 @@ impl RawSignature<'_> {
         let slots = self
             .slots
             .iter()
-            .map(|slot| Ok(Slot { ty: resolve(&slot.ty)?, absent: slot.absent.clone() }))
+            .map(|slot| Ok(Slot { ty: resolve(&slot.ty)?, side: slot.side, absent: slot.absent.clone() }))
             .collect::<Result<_, Diagnostic>>()?;
         Ok(Signature { slots, result: resolve(&self.result)? })
     }
@@ -376,10 +411,17 @@ mod tests {
             let slots: Vec<_> = signature
                 .slots
                 .iter()
-                .map(|slot| match &slot.absent {
-                    Absent::Required => types.name(slot.ty).to_owned(),
-                    Absent::Omitted => format!("{}?", types.name(slot.ty)),
-                    Absent::Default(term) => format!("{}={term}", types.name(slot.ty)),
+                .map(|slot| {
+                    let name = match slot.side {
+                        None => types.name(slot.ty).to_owned(),
+                        Some(Side::Left) => format!("<{}", types.name(slot.ty)),
+                        Some(Side::Right) => format!("{}>", types.name(slot.ty)),
+                    };
+                    match &slot.absent {
+                        Absent::Required => name,
+                        Absent::Omitted => format!("{name}?"),
+                        Absent::Default(term) => format!("{name}={term}"),
+                    }
                 })
                 .collect();
             format!("{} -> {}", slots.join(", "), types.name(signature.result))
@@ -396,6 +438,16 @@ mod tests {
         assert_eq!(shown(r"State = 'it''s \', so', City -> City"), r"State='it''s \', so', City -> City");
         assert_eq!(shown("-> City"), " -> City");
         assert_eq!(shown("City"), " -> City");
+    }
+
+    #[test]
+    fn a_slot_can_say_on_which_side_its_argument_stands() {
+        assert_eq!(shown("City>, <State -> Number"), "City>, <State -> Number");
+        assert_eq!(shown("City>->Number"), "City> -> Number");
+        assert_eq!(shown("< State?, T > = x -> T where T in [City]"), "<State?, City>=x -> City");
+        assert_eq!(shown("<City> -> Number"), "5..6 an argument cannot stand on both sides");
+        assert_eq!(shown("City -> <Number"), "8..9 expected a type, found `<`");
+        assert_eq!(shown("State = a>b -> City"), "State=a>b -> City");
     }
 
     #[test]

@@ -296,6 +296,9 @@ impl<'a> Builder<'a> {
                 continue;
             }
             let mut spread = |node: u16, function: Item| {
+                if self.is_directed(set) {
+                    return;
+                }
                 let (Some(slot), Some((_, frame, _))) = (self.slot_of(set), self.constant(node)) else {
                     return;
                 };
@@ -368,8 +371,9 @@ impl<'a> Builder<'a> {
                     if !self.fits(Item::Raw(node), pair.width) {
                         return;
                     }
-                    if let Some(tails) = pair.get(side, Item::Unary(node, usage), Item::Closed(argument)) {
-                        let rule = self.grammar.unaries[id as usize].apply[side as usize];
+                    let rule = self.grammar.unaries[id as usize].apply[side as usize];
+                    let tails = pair.get(side, Item::Unary(node, usage), Item::Closed(argument));
+                    if let Some(tails) = tails.filter(|_| rule != u32::MAX) {
                         made.push((Item::Raw(node), Edge { tails, weights: self.merged(rule, cell) }));
                     }
                 }
@@ -403,11 +407,14 @@ impl<'a> Builder<'a> {
         let Some((_, frame, _)) = self.constant(node) else { return };
         let LeafSymbol::Unary(id) = self.grammar.leaf_symbol[frame.index()] else { return };
         let (usage, own) = (Usage::composed(side), side.other());
+        let rule = self.grammar.unaries[id as usize].compose[side as usize];
+        if rule == u32::MAX {
+            return;
+        }
         if !self.fits(Item::Composite(node, missing, own), pair.width) {
             return;
         }
         if let Some(tails) = pair.get(side, Item::Unary(node, usage), Item::Open(inner, missing)) {
-            let rule = self.grammar.unaries[id as usize].compose[side as usize];
             // In the paper's tree the three parts of a discontinuous node are joined at once.
             let weights = match self.joins {
                 Joins::Tree => [self.rule(rule), NONE, NONE],
@@ -435,6 +442,12 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// Whether the slot that a node fills requires a side.
+    fn is_directed(&self, node: u16) -> bool {
+        let Some((parent, slot)) = self.parents[node as usize] else { return false };
+        self.constant(parent).is_some_and(|(_, frame, _)| self.domain.frame(frame).sides[slot].is_some())
+    }
+
     /// The type of the slot that a node fills in the program.
     fn slot_of(&self, node: u16) -> Option<TypeId> {
         let (parent, slot) = self.parents[node as usize]?;
@@ -455,8 +468,9 @@ impl<'a> Builder<'a> {
         let ty = self.analysis.types[argument as usize];
         let mut step = |from: Item, symbol: PartialSymbol| {
             let Some(tails) = pair.get(side, from, Item::Closed(argument)) else { return };
-            let first = first_accepting(self.domain, &used.slots, symbol.filled, ty);
-            let is_spurious = side == Side::Right && commutes(self.domain, &used.slots, &symbol, ty, slot);
+            let slots = (&used.slots[..], &used.sides[..]);
+            let first = first_accepting(self.domain, slots, symbol.filled, ty, side);
+            let is_spurious = side == Side::Right && commutes(self.domain, slots, &symbol, ty, slot);
             let rule = self.key(RuleKind::Fill(slot as u8), used.slots[slot], used.result, side);
             let Some(rule) = rule.filter(|_| first == Some(slot) && !is_spurious) else { return };
             let filled = symbol.filled | 1 << slot;
@@ -545,15 +559,19 @@ impl<'a> Builder<'a> {
         for (item, number) in known {
             let open = match item {
                 Item::Unary(node, Usage::Inner) => {
-                    self.constant(node).map(|(_, _, args)| (node, args[0] as u16))
+                    let undirected = |frame: FrameId| self.domain.frame(frame).sides[0].is_none();
+                    let constant = self.constant(node).filter(|&(_, frame, _)| undirected(frame));
+                    constant.map(|(_, _, args)| (node, args[0] as u16))
                 }
                 Item::Composite(node, missing, _) if discontinuity == Discontinuity::Open => {
                     Some((node, missing))
                 }
                 Item::Partial(node, filled, _) if discontinuity == Discontinuity::Open => {
-                    self.constant(node).and_then(|(_, _, args)| {
+                    self.constant(node).and_then(|(_, frame, args)| {
                         let mut free = (0..args.len()).filter(|slot| filled >> slot & 1 == 0);
-                        free.next().filter(|_| free.next().is_none()).map(|slot| (node, args[slot] as u16))
+                        let only = free.next().filter(|_| free.next().is_none());
+                        let only = only.filter(|&slot| self.domain.frame(frame).sides[slot].is_none());
+                        only.map(|slot| (node, args[slot] as u16))
                     })
                 }
                 _ => None,

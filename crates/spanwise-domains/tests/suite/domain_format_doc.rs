@@ -26,6 +26,7 @@ use spanwise_domains::load::load;
 use spanwise_domains::text::MAX_BYTES;
 use spanwise_lang::domain::{Domain, ExecutorChoice, NoTables, Table, TableSource};
 use spanwise_lang::matching::{Alternative, Approximate, CAP, Matcher, Speller, max_edits};
+use spanwise_lang::signature::Side;
 use spanwise_lang::states::MAX_STATES;
 use spanwise_lang::types::MAX_TYPES;
 use spanwise_lang::{Annotation, Meaning, Preference, Problem, Shape, Style, TermId, Terms};
@@ -252,7 +253,7 @@ fn near_names(domain: &Domain, words: &str) -> Vec<String> {
 }
 
 /// What comes out of one line: of words in quotes the constants that their phrases name and the literals in them, of `apply(..)`,
-/// `compose(..)`, `gather(..)` and `spread(..)` the term or the meaning state in words, of a program its type or the reason
+/// `left(..)` and `right(..)` (an argument on that side), `compose(..)`, `gather(..)` and `spread(..)` the term or the meaning state in words, of a program its type or the reason
 /// why it has none. Several where the constants in it have several frames.
 fn outcome(domain: &Domain, what: &str) -> Vec<String> {
     if let Some((words, how)) = what.strip_prefix('"').and_then(|rest| rest.rsplit_once('"')) {
@@ -284,7 +285,8 @@ fn outcome(domain: &Domain, what: &str) -> Vec<String> {
 }
 
 fn is_join(terms: &Terms, term: TermId) -> bool {
-    terms.shape(term) == Shape::Call && matches!(terms.head_text(term), "apply" | "compose" | "gather" | "spread")
+    terms.shape(term) == Shape::Call
+        && matches!(terms.head_text(term), "apply" | "left" | "right" | "compose" | "gather" | "spread")
 }
 
 /// Everything that a join, a predicate or an entity can mean.
@@ -296,6 +298,8 @@ fn meanings(domain: &Domain, terms: &mut Terms, term: TermId) -> Vec<Meaning> {
         let pairs = lefts.iter().flat_map(|left| rights.iter().map(move |right| (left, right)));
         let join = |(left, right)| match how.as_str() {
             "apply" => domain.apply(terms, left, right),
+            "left" => domain.apply_on(terms, left, right, Some(Side::Left)),
+            "right" => domain.apply_on(terms, left, right, Some(Side::Right)),
             "compose" => domain.compose(left, right),
             "spread" => domain.spread(left, right),
             _ => domain.gather(left, right),

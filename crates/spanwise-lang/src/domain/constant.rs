@@ -2,6 +2,7 @@
 
 use crate::form::Form;
 use crate::pattern::Pattern;
+use crate::signature::Side;
 use crate::states::StateId;
 use crate::term::{Shape, Symbol, TermId, Terms};
 use crate::types::TypeId;
@@ -54,6 +55,8 @@ pub struct Constant {
 pub struct Frame {
     /// The slots to fill, in filling order.
     pub slots: Vec<TypeId>,
+    /// For each slot, the side on which its argument must stand.
+    pub sides: Vec<Option<Side>>,
     /// The type of the complete term.
     pub result: TypeId,
     /// How the complete term is written; `None` for entities, each of which has its own term.

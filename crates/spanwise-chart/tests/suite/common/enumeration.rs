@@ -2,6 +2,7 @@
 
 use super::{Case, set};
 use spanwise_chart::grammar::{Discontinuity, N_USAGES, RuleKey, RuleKind, Side, Usage};
+use spanwise_lang::meaning::Partial;
 use spanwise_lang::{Domain, FrameId, Meaning, Terms, TypeId};
 use std::collections::BTreeMap;
 
@@ -183,14 +184,39 @@ impl<'a> Enumeration<'a> {
 
     /// Applies to a complete item, as the closed list where it is one.
     fn apply_as(&self, terms: &mut Terms, function: &Meaning, argument: &Item) -> Meaning {
-        let meaning = match (&argument.kind, &argument.meaning) {
+        let meaning = self.closed_meaning(terms, argument);
+        self.case.domain.apply(terms, function, &meaning).unwrap()
+    }
+
+    fn apply_on(&self, terms: &mut Terms, function: &Meaning, argument: &Item, side: Side) -> Meaning {
+        let meaning = self.closed_meaning(terms, argument);
+        self.case.domain.apply_on(terms, function, &meaning, Some(side)).unwrap()
+    }
+
+    fn closed_meaning(&self, terms: &mut Terms, argument: &Item) -> Meaning {
+        match (&argument.kind, &argument.meaning) {
             (Kind::List, values) => {
                 let term = self.case.domain.sketch(terms, &gathered(&self.case.domain, values));
                 Meaning::Done { term, ty: self.closed_type(argument) }
             }
             (_, meaning) => meaning.clone(),
-        };
-        self.case.domain.apply(terms, function, &meaning).unwrap()
+        }
+    }
+
+    /// The sides that the slots of a function require.
+    fn sides(&self, meaning: &Meaning) -> Vec<Option<Side>> {
+        match meaning {
+            Meaning::Open { inner: Partial::Constant { frame, .. }, .. } => {
+                self.case.domain.frame(*frame).sides.clone()
+            }
+            other => panic!("no constant: {other:?}"),
+        }
+    }
+
+    /// Whether the argument of a slot that is not filled must stand on one side.
+    fn is_directed(&self, meaning: &Meaning) -> bool {
+        let Meaning::Open { inner: Partial::Constant { args, .. }, .. } = meaning else { return false };
+        self.sides(meaning).iter().zip(args).any(|(side, arg)| side.is_some() && arg.is_none())
     }
 
     fn applications(
@@ -261,8 +287,14 @@ impl<'a> Enumeration<'a> {
     fn fill(&self, terms: &mut Terms, function: &Item, argument: &Item, side: Side, made: &mut Vec<Item>) {
         let Kind::Partial(slots, filled, last_left, result) = &function.kind else { return };
         let ty = self.closed_type(argument);
-        let first =
-            |filled: u16| (0..slots.len()).find(|&s| filled >> s & 1 == 0 && self.is_below(ty, slots[s]));
+        let sides = self.sides(&function.meaning);
+        let first = |filled: u16| {
+            (0..slots.len()).find(|&s| {
+                filled >> s & 1 == 0
+                    && self.is_below(ty, slots[s])
+                    && (sides[s].is_none() || sides[s] == Some(side))
+            })
+        };
         let Some(slot) = first(*filled) else { return };
         // Where two arguments from different sides would fill the same slots in either order, right comes first.
         if let (Side::Right, Some(last)) = (side, last_left) {
@@ -270,7 +302,7 @@ impl<'a> Enumeration<'a> {
                 return;
             }
         }
-        let meaning = self.apply_as(terms, &function.meaning, argument);
+        let meaning = self.apply_on(terms, &function.meaning, argument, side);
         let kind = if slots.len() == 1 { RuleKind::Apply } else { RuleKind::Fill(slot as u8) };
         let score = function.score + argument.score + self.rule(kind, slots[slot], *result, side);
         let filled = filled | 1 << slot;
@@ -292,7 +324,10 @@ impl<'a> Enumeration<'a> {
             let Kind::Leaf(leaf) = function.kind else { continue };
             let (slots, result) = self.shape(&function.meaning);
             let [wanted] = *slots else { continue };
-            for inner in inners {
+            if self.is_directed(&function.meaning) {
+                continue;
+            }
+            for inner in inners.iter().filter(|inner| !self.is_directed(&inner.meaning)) {
                 let usage = match &inner.kind {
                     Kind::Leaf(inner) => self.usage(*inner, Usage::Inner),
                     Kind::Composite(_) | Kind::Partial(..) if discontinuity == Discontinuity::Open => 0.0,
@@ -344,6 +379,9 @@ impl<'a> Enumeration<'a> {
             };
             let (slots, result) = self.shape(&function.meaning);
             let [slot] = *slots else { continue };
+            if self.is_directed(&function.meaning) {
+                continue;
+            }
             for elements in right_elements.iter().filter(|_| self.is_below(set.result, slot)) {
                 let rule = self.rule(RuleKind::Spread, slot, result, Side::Right);
                 let meaning = domain.spread(&function.meaning, &elements.meaning).unwrap();

@@ -6,7 +6,7 @@ mod enumeration;
 
 use enumeration::Enumeration;
 use proptest::prelude::*;
-use spanwise_chart::grammar::{Discontinuity, Grammar, N_USAGES, Options};
+use spanwise_chart::grammar::{Discontinuity, Grammar, N_USAGES, Options, Side};
 use spanwise_chart::lattice::{Gradient, Lattice, Leaf, Scores};
 use spanwise_chart::typed::Input;
 use spanwise_core::Random;
@@ -46,6 +46,11 @@ const SIGNATURES: &[&str] = &[
     "G -> A",
     "G -> G",
     "B, G -> A",
+    "A> -> B",
+    "<B -> A",
+    "B>, <B -> A",
+    "<A, A -> B",
+    "G> -> A",
 ];
 
 /// Everything that can be switched.
@@ -239,10 +244,10 @@ impl Case {
         let is_open = |f: &Free| matches!(f.meaning, Meaning::Open { .. } | Meaning::Spread { .. });
         let can_apply = |f: &Free| is_open(f) || is_value(f);
         if can_apply(l) && self.is_argument(r) {
-            made.extend(domain.apply(terms, &l.meaning, &r.meaning));
+            made.extend(domain.apply_on(terms, &l.meaning, &r.meaning, Some(Side::Right)));
         }
         if can_apply(r) && self.is_argument(l) {
-            made.extend(domain.apply(terms, &r.meaning, &l.meaning));
+            made.extend(domain.apply_on(terms, &r.meaning, &l.meaning, Some(Side::Left)));
         }
         if is_value(l) && is_value(r) || self.is_of_set(l) && self.is_of_set(r) {
             made.extend(domain.gather(&l.meaning, &r.meaning));

@@ -127,12 +127,13 @@ impl Compiler<'_> {
                 None => defaults[slot].clone(),
             };
             let slots = present.iter().map(|&slot| signature.slots[slot].ty).collect();
+            let sides = present.iter().map(|&slot| signature.slots[slot].side).collect();
             let filled = form.refill(&mut self.base, &fill);
             if let Some(Form::Ground(term)) = filled {
                 self.written.insert(term, owner);
             }
             let (result, declared) = (signature.result, range.clone());
-            self.frames.push(Frame { slots, result, form: filled, state: None, declared });
+            self.frames.push(Frame { slots, sides, result, form: filled, state: None, declared });
             self.frame_owner.push(owner);
         }
     }

@@ -46,8 +46,14 @@ impl Compiler<'_> {
         let Some(template) = self.entity_form(decl, &members.columns) else { return };
         let class = ClassId(self.classes.len() as u16);
         let declared = ty_name.range.clone();
-        let frame =
-            self.frames.push(Frame { slots: Vec::new(), result: ty, form: None, state: None, declared });
+        let frame = self.frames.push(Frame {
+            slots: Vec::new(),
+            sides: Vec::new(),
+            result: ty,
+            form: None,
+            state: None,
+            declared,
+        });
         self.frame_owner.push(ConstantId(self.constants.len() as u32));
         let form = self.open_form(template);
         let is_quoted = self.base.shape(template) == Shape::Quoted;
