@@ -11,7 +11,7 @@ pub enum PredicatePlacement {
     /// On any words that are not null words.
     #[default]
     Anywhere,
-    /// Only where the lexicon has one of their phrases.
+    /// Only where the lexicon has one of their phrases. Rows of a table are allowed nowhere else in any case.
     Lexicon,
 }
 
@@ -61,6 +61,7 @@ impl Candidates {
         leaves.extend(more);
         let predicates: Vec<ConstantId> = domain
             .predicates()
+            .filter(|(_, predicate)| predicate.class.is_none())
             .map(|(id, _)| id)
             .filter(|&id| domain.frames_of(id).any(|(_, frame)| frame.state.is_some()))
             .collect();

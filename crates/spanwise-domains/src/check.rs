@@ -208,21 +208,35 @@ impl<'a> Checker<'a> {
                 phrases: 0,
             })
             .collect();
+        let of_class = |name: &String| Usage {
+            name: name.clone(),
+            is_class: true,
+            coverage: Coverage::default(),
+            phrases: 0,
+        };
+        let mut predicate_classes: Vec<Usage> =
+            self.domain.predicate_classes().iter().map(of_class).collect();
         for (id, constant) in self.domain.constants().iter_enumerated() {
             let coverage = self.uses[id.index()];
-            match constant.kind {
-                Kind::Predicate => {
+            match (constant.kind, constant.class) {
+                (Kind::Predicate, Some(class)) => {
+                    self.report.predicates.merge(coverage);
+                    predicate_classes[class.index()].coverage.merge(coverage);
+                    predicate_classes[class.index()].phrases += phrases[id.index()];
+                }
+                (Kind::Predicate, None) => {
                     self.report.predicates.merge(coverage);
                     let phrases = phrases[id.index()];
                     let usage = Usage { name: constant.name.clone(), is_class: false, coverage, phrases };
                     self.report.usage.push(usage);
                 }
-                Kind::Entity(class) => {
+                (Kind::Entity(class), _) => {
                     classes[class.index()].coverage.merge(coverage);
                     classes[class.index()].phrases += phrases[id.index()];
                 }
             }
         }
+        self.report.usage.extend(predicate_classes);
         for class in classes {
             self.report.entities.merge(class.coverage);
             self.report.usage.push(class);

@@ -1,7 +1,7 @@
-//! The labels that the network scores: one per predicate and one per class of entities.
+//! The labels that the network scores: one per predicate and one per class of entities or predicates.
 //!
-//! All entities of a class share a label, so that an entity that is not in the training data is scored like the others.
-//! The lexicon match determines the entity.
+//! All members of a class share a label, so that one that is not in the training data is scored like the others.
+//! The lexicon match determines the member.
 
 use spanwise_core::Idx;
 use spanwise_lang::{ConstantId, Domain, Kind, Node, TermId, Terms};
@@ -26,14 +26,21 @@ impl Labels {
         let mut names: Vec<String> = Vec::new();
         let mut of = Vec::with_capacity(domain.constants().len());
         let mut classes: Vec<Option<u32>> = vec![None; domain.classes().len()];
+        let mut predicate_classes: Vec<Option<u32>> = vec![None; domain.predicate_classes().len()];
         for constant in domain.constants().iter() {
             let fresh = names.len() as u32;
-            of.push(match constant.kind {
-                Kind::Predicate => {
+            of.push(match (constant.kind, constant.class) {
+                (Kind::Predicate, Some(class)) => {
+                    *predicate_classes[class.index()].get_or_insert_with(|| {
+                        names.push(format!("predicates:{}", domain.predicate_classes()[class.index()]));
+                        fresh
+                    })
+                }
+                (Kind::Predicate, None) => {
                     names.push(constant.name.clone());
                     fresh
                 }
-                Kind::Entity(class) => *classes[class.index()].get_or_insert_with(|| {
+                (Kind::Entity(class), _) => *classes[class.index()].get_or_insert_with(|| {
                     names.push(format!("class:{}", domain.classes()[class].name));
                     fresh
                 }),
@@ -99,7 +106,7 @@ impl Labels {
         self.names.is_empty()
     }
 
-    /// The names of the labels: the name of a predicate, or `class:` and the name of a class.
+    /// The names of the labels: the name of a predicate, or `class:` or `predicates:` and the name of a class.
     #[must_use]
     pub fn names(&self) -> &[String] {
         &self.names

@@ -85,7 +85,10 @@ impl PageTables {
             assert!(name.ends_with(kind), "{name} is not {kind}");
             std::fs::write(directory.path().join(name), &block.text).unwrap();
             let probe = directory.path().join("probe.toml");
-            let class = format!("class = 'c'\ntype = 'A'\nform = \"c('{{name}}')\"\ntable = '{name}'");
+            // Any column will do.
+            let first = block.text.lines().find(|line| !line.starts_with('#')).unwrap_or_default();
+            let column = first.split('\t').next().filter(|_| kind == "tsv").unwrap_or("name");
+            let class = format!("class = 'c'\ntype = 'A'\nform = \"c('{{{column}}}')\"\ntable = '{name}'");
             std::fs::write(&probe, format!("{MINIMAL}[[entities]]\n{class}\n")).unwrap();
             let domain = load(probe.to_str().unwrap()).unwrap_or_else(|error| panic!("{error}"));
             tables.extend_from_slice(domain.tables());
@@ -356,6 +359,7 @@ fn every_key_of_the_format_is_on_the_page() {
     let tables = [
         "surface",
         "constants.c",
+        "[predicates]",
         "[entities]",
         "[literals]",
         "[literals.units]",
@@ -393,7 +397,7 @@ fn every_key_of_the_format_is_on_the_page() {
         }
         n_places += 1;
     }
-    assert_eq!(n_places, 11, "{errors}");
+    assert_eq!(n_places, 12, "{errors}");
     for name in BUILTINS {
         assert!(section_of("executor").contains(&format!("`{name}`")), "the page lacks the executor {name}");
     }
@@ -426,6 +430,14 @@ const LIMITS: &[(&str, Allowed)] = &[
         let texts: Vec<String> =
             vec![(); n].chunks(4096).map(|chunk| format!("'{}'", same(chunk.len()))).collect();
         !complains(&format!("constants.f = [{}]", texts.join(", ")), "frames")
+    }),
+    ("classes of predicates", |n| {
+        let one = |at| {
+            format!(
+                "[[predicates]]\nclass = 'c{at}'\ntable = 'x'\ntype = 'A'\nform = '{{a}}'\nphrases = '{{a}}'\n"
+            )
+        };
+        !complains(&(0..n).map(one).collect::<String>(), "more than")
     }),
     ("entity classes, with those of literals", |n| {
         let class = |at| {

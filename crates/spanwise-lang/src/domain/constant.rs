@@ -22,6 +22,11 @@ newtype_index! {
 }
 
 newtype_index! {
+    /// A class of predicates.
+    pub struct PredicateClassId(u16)
+}
+
+newtype_index! {
     /// An entity class.
     pub struct ClassId(u16)
 }
@@ -42,6 +47,8 @@ pub struct Constant {
     pub name: String,
     /// Predicate or entity.
     pub kind: Kind,
+    /// For a predicate that is a row of a table, its class. Such a predicate is allowed on its phrases only.
+    pub class: Option<PredicateClassId>,
     /// Its frames.
     pub frames: Range<u32>,
     /// The whole term, for an entity.

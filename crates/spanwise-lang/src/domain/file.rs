@@ -64,6 +64,15 @@ pub struct EntityDecl {
     pub recognizer: Option<Recognizer>,
 }
 
+/// A class of predicates as declared: a predicate for each row.
+#[derive(Clone, Debug)]
+pub struct PredicateDecl {
+    /// Its name, tables, form and phrases, as for entities. The form has holes beside its columns.
+    pub rows: EntityDecl,
+    /// The signatures of each of its predicates.
+    pub types: Vec<At<String>>,
+}
+
 /// An accumulator or a set as declared.
 #[derive(Clone, Debug)]
 pub struct AccumulatorDecl {
@@ -152,6 +161,8 @@ pub struct DomainFile {
     pub lexicon: Vec<(At<String>, Vec<At<String>>)>,
     /// Phrases that constants take whole in trees.
     pub phrases: Vec<(At<String>, Vec<At<String>>)>,
+    /// The classes of predicates in order.
+    pub predicates: Vec<PredicateDecl>,
     /// The entity classes in order.
     pub entities: Vec<EntityDecl>,
     /// Pairs of constants that mean opposites.

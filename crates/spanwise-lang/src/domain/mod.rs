@@ -21,7 +21,9 @@ use crate::states::{AccumulatorId, AccumulatorTypes, StateId, States};
 use crate::surface::Style;
 use crate::term::{Shape, Symbol, TermId, Terms};
 use crate::types::{TypeId, Types};
-pub use constant::{Accumulator, Class, ClassId, Constant, ConstantId, Frame, FrameId, Kind};
+pub use constant::{
+    Accumulator, Class, ClassId, Constant, ConstantId, Frame, FrameId, Kind, PredicateClassId,
+};
 pub use file::ExecutorChoice;
 use hashbrown::{HashMap, HashSet};
 use spanwise_core::{Idx, IndexVec, Span, Utterance};
@@ -117,6 +119,7 @@ pub struct Domain {
     by_top: HashMap<(Shape, Symbol), Vec<FrameId>>,
     entity_of: HashMap<TermId, ConstantId>,
     predicate_of: HashMap<String, ConstantId>,
+    predicate_classes: Vec<String>,
 }
 
 /// All problems of a domain file.
@@ -344,9 +347,16 @@ impl Domain {
         self.predicate_of.get(name).copied()
     }
 
-    /// Names of all predicates, in the order of the file.
+    /// The names of the classes of predicates.
+    #[must_use]
+    pub fn predicate_classes(&self) -> &[String] {
+        &self.predicate_classes
+    }
+
+    /// Names of all predicates that are declared one by one, in the order of the file.
     pub fn predicate_names(&self) -> impl Iterator<Item = &str> {
-        self.predicates().map(|(_, predicate)| predicate.name.as_str())
+        let declared = self.predicates().filter(|(_, predicate)| predicate.class.is_none());
+        declared.map(|(_, predicate)| predicate.name.as_str())
     }
 
     /// The entity whose term is `term`, when a table lists it.

@@ -43,6 +43,7 @@ impl Compiler<'_> {
         self.constants.push(Constant {
             name: decl.name.value.clone(),
             kind: Kind::Predicate,
+            class: None,
             frames: first..self.frames.len() as u32,
             term: None,
             implicit: decl.implicit,
@@ -61,7 +62,11 @@ impl Compiler<'_> {
 
     /// The plain signatures of a constant, each with the position of its text. Texts with too many slots are skipped; if
     /// there are too many frames, the result is empty.
-    fn signatures(&mut self, decl: &ConstantDecl, texts: &[At<String>]) -> Vec<(Range<usize>, Signature)> {
+    pub(super) fn signatures(
+        &mut self,
+        decl: &ConstantDecl,
+        texts: &[At<String>],
+    ) -> Vec<(Range<usize>, Signature)> {
         let mut signatures = Vec::new();
         let mut seen = HashSet::new();
         let mut n_frames = 0usize;
@@ -104,10 +109,22 @@ impl Compiler<'_> {
         is_called: bool,
         owner: ConstantId,
     ) {
-        if !self.check_optional(range, signature) {
-            return;
+        if let Some(form) = self.full_form(decl, signature, is_called) {
+            self.frames_of_form(form, range, signature, owner);
         }
-        let Some(form) = self.full_form(decl, signature, is_called) else { return };
+    }
+
+    /// The same with this form; false when the signature is ambiguous.
+    pub(super) fn frames_of_form(
+        &mut self,
+        form: Form,
+        range: &Range<usize>,
+        signature: &Signature,
+        owner: ConstantId,
+    ) -> bool {
+        if !self.check_optional(range, signature) {
+            return false;
+        }
         let optional: Vec<usize> = optional(signature).map(|(at, _)| at).collect();
         let mut defaults: Vec<Option<Form>> = Vec::with_capacity(signature.slots.len());
         for slot in &signature.slots {
@@ -136,6 +153,7 @@ impl Compiler<'_> {
             self.frames.push(Frame { slots, sides, result, form: filled, state: None, declared });
             self.frame_owner.push(owner);
         }
+        true
     }
 
     /// Two optional slots of one type are ambiguous: if one argument is missing, it could be either.
@@ -166,20 +184,30 @@ impl Compiler<'_> {
         };
         let parsed = Form::parse(&mut self.base, &written.value, written.range.start);
         let form = self.keep(parsed)?;
+        self.check_holes(&form, written, &decl.name.value, n_slots).then_some(form)
+    }
+
+    /// Checks that a form has a hole for each slot, and more than that.
+    pub(super) fn check_holes(
+        &mut self,
+        form: &Form,
+        written: &At<String>,
+        name: &str,
+        n_slots: usize,
+    ) -> bool {
         let mut holes = form.holes();
         holes.sort_unstable();
         holes.dedup();
         if !holes.iter().copied().eq(0..n_slots) {
-            let message =
-                format!("the form of `{}` must have a hole for each of its {n_slots} slots", decl.name.value);
+            let message = format!("the form of `{name}` must have a hole for each of its {n_slots} slots");
             self.problem(&written.range, message);
-            return None;
+            return false;
         }
         if matches!(form, Form::Hole(_)) {
             self.problem(&written.range, "a form needs more than a hole");
-            return None;
+            return false;
         }
-        Some(form)
+        true
     }
 
     /// Two frames with the same slots and result would make every use ambiguous. An implicit constant needs a frame with
@@ -203,7 +231,9 @@ impl Compiler<'_> {
 
     /// Checks that the names listed by an alternative type system exist.
     pub(super) fn check_listed(&mut self, file: &DomainFile, system: &System) {
-        let constants: HashSet<&str> = file.constants.iter().map(|decl| decl.name.value.as_str()).collect();
+        let constants = file.constants.iter().map(|decl| decl.name.value.as_str());
+        let classes = file.predicates.iter().map(|decl| decl.rows.class.value.as_str());
+        let constants: HashSet<&str> = constants.chain(classes).collect();
         for name in system.listed.iter().filter(|name| !constants.contains(name.value.as_str())) {
             self.unknown_constant(name);
         }

@@ -104,6 +104,7 @@ impl Compiler<'_> {
         let holder = self.constants.push(Constant {
             name: self.classes[class].name.clone(),
             kind: Kind::Entity(class),
+            class: None,
             frames: frame..frame + 1,
             term: None,
             implicit: false,
@@ -142,7 +143,7 @@ impl Compiler<'_> {
     }
 
     /// Checks that the columns in a phrase of a class exist, that its braces are balanced, and that it has a word.
-    fn check_phrase(&mut self, phrase: &At<String>, known: &[String]) {
+    pub(super) fn check_phrase(&mut self, phrase: &At<String>, known: &[String]) {
         let Some(columns) = columns_in(&phrase.value) else {
             let problem = Diagnostic::new(phrase.range.clone(), "this phrase has an unbalanced brace");
             return self.problems.push(problem.hint("write columns as `{name}`"));
@@ -155,7 +156,7 @@ impl Compiler<'_> {
         }
     }
 
-    fn check_column(&mut self, column: &str, known: &[String], at: &At<String>) {
+    pub(super) fn check_column(&mut self, column: &str, known: &[String], at: &At<String>) {
         if !known.iter().any(|known| known == column) {
             let message = format!("there is no column `{column}`");
             let hint = column_list(known);
@@ -202,6 +203,7 @@ impl Compiler<'_> {
                 let id = self.constants.push(Constant {
                     name,
                     kind: Kind::Entity(class),
+                    class: None,
                     frames: frame..frame + 1,
                     term: Some(term),
                     implicit: false,
@@ -215,7 +217,7 @@ impl Compiler<'_> {
         {
             self.lexicon.insert(name, constant, Source::Name);
         }
-        for phrase in decl.phrases.iter().filter_map(|phrase| fill_text(&phrase.value, row)) {
+        for phrase in decl.phrases.iter().filter_map(|phrase| row.fill(&phrase.value)) {
             self.lexicon.insert(&phrase, constant, Source::Name);
         }
         for alias in row.get("aliases").into_iter().flat_map(|cell| cell.split('|')) {
@@ -310,7 +312,7 @@ fn column_of(text: &str) -> Option<&str> {
 }
 
 /// The columns that a phrase template names; `None` when a brace is unbalanced.
-fn columns_in(template: &str) -> Option<Vec<&str>> {
+pub(super) fn columns_in(template: &str) -> Option<Vec<&str>> {
     let mut pieces = template.split('{');
     let before = pieces.next().unwrap_or_default();
     let columns = pieces.map(|piece| {
@@ -318,18 +320,4 @@ fn columns_in(template: &str) -> Option<Vec<&str>> {
         (!after.contains('}')).then_some(column)
     });
     if before.contains('}') { None } else { columns.collect() }
-}
-
-/// The phrase of one row; `None` when a cell it names is empty.
-fn fill_text(template: &str, row: &Row<'_>) -> Option<String> {
-    let mut out = String::new();
-    let mut rest = template;
-    while let Some((before, after)) = rest.split_once('{') {
-        out.push_str(before);
-        let (column, tail) = after.split_once('}')?;
-        out.push_str(row.get(column).filter(|cell| !cell.trim().is_empty())?);
-        rest = tail;
-    }
-    out.push_str(rest);
-    Some(out)
 }

@@ -4,6 +4,7 @@ mod accumulators;
 mod constants;
 mod entities;
 mod phrases;
+mod predicates;
 mod tables;
 
 use super::file::{self, AccumulatorDecl, At, DomainFile, TypeSystemDecl};
@@ -46,6 +47,7 @@ pub(super) fn compile(
         frame_owner: IndexVec::new(),
         classes: IndexVec::new(),
         predicate_of: HashMap::new(),
+        predicate_classes: Vec::new(),
         entity_of: HashMap::new(),
         written: HashMap::new(),
         lexicon: Lexicon::new(file.inflections),
@@ -63,6 +65,7 @@ pub(super) fn compile(
         compiler.constant(decl, &system);
     }
     compiler.check_listed(&file, &system);
+    compiler.predicate_classes(&file.predicates, &system);
     compiler.entity_classes(&file.entities, &system);
     // AFTER THIS POINT: every constant has its frames, every entity its term.
     let accumulators = compiler.accumulators(&system.accumulators);
@@ -176,6 +179,7 @@ struct Compiler<'a> {
     frame_owner: IndexVec<FrameId, ConstantId>,
     classes: IndexVec<ClassId, Class>,
     predicate_of: HashMap<String, ConstantId>,
+    predicate_classes: Vec<String>,
     entity_of: HashMap<TermId, ConstantId>,
     /// Predicates by their terms without arguments.
     written: HashMap<TermId, ConstantId>,
@@ -326,6 +330,7 @@ impl Compiler<'_> {
             by_top,
             entity_of: self.entity_of,
             predicate_of: self.predicate_of,
+            predicate_classes: self.predicate_classes,
         }
     }
 }

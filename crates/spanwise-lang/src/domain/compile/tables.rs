@@ -73,6 +73,20 @@ impl<'a> Row<'a> {
         Some(place.and_then(|place| self.cells.get(place)).map_or("", String::as_str))
     }
 
+    /// A phrase with the cells of this row for its columns; `None` when one of them is empty.
+    pub(super) fn fill(&self, template: &str) -> Option<String> {
+        let mut out = String::new();
+        let mut rest = template;
+        while let Some((before, after)) = rest.split_once('{') {
+            out.push_str(before);
+            let (column, tail) = after.split_once('}')?;
+            out.push_str(self.get(column).filter(|cell| !cell.trim().is_empty())?);
+            rest = tail;
+        }
+        out.push_str(rest);
+        Some(out)
+    }
+
     /// The cell that names the member: that of the column `name`, or else the first one.
     pub(super) fn name(&self) -> Option<&'a str> {
         self.get("name").or_else(|| self.cell(0))

@@ -3,7 +3,7 @@
 use super::values::FileReader;
 use super::{
     AccumulatorDecl, AnnotationFile, At, ConstantDecl, DomainFile, EntityDecl, ExecutorChoice, FORMAT,
-    TypeSystemDecl,
+    PredicateDecl, TypeSystemDecl,
 };
 use crate::diag::Diagnostic;
 use crate::language::{self, LANGUAGES, Language};
@@ -44,6 +44,7 @@ const TOP_KEYS: &[&str] = &[
     "constants",
     "lexicon",
     "phrases",
+    "predicates",
     "entities",
     "literals",
     "contrasts",
@@ -77,6 +78,7 @@ impl FileReader<'_> {
             constants: self.constants(top),
             lexicon: self.phrase_table(top, "lexicon"),
             phrases: self.phrase_table(top, "phrases"),
+            predicates: self.predicates(top),
             entities: self.classes(top),
             contrasts: self.contrasts(top),
             accumulators: self.accumulators(top),
@@ -237,6 +239,42 @@ impl FileReader<'_> {
             self.problems.push(problem.hint("give `table`, `names`, or `open = true`"));
         }
         Some(decl)
+    }
+
+    fn predicates(&mut self, top: &dyn TableLike) -> Vec<PredicateDecl> {
+        let mut decls = Vec::new();
+        for table in self.tables(top, "predicates") {
+            self.only(table, &["class", "type", "form", "table", "phrases"], "[[predicates]]");
+            let range = self.table_range(table);
+            let class = self.required(table, "class", "[[predicates]]", range.clone());
+            let form = self.required(table, "form", "[[predicates]]", range.clone());
+            let types = self.texts(table, "type");
+            let (tables, phrases) = (self.texts(table, "table"), self.texts(table, "phrases"));
+            for (key, is_empty) in [
+                ("type", types.is_empty()),
+                ("table", tables.is_empty()),
+                // Without phrases, they would be allowed on no words.
+                ("phrases", phrases.is_empty()),
+            ] {
+                if is_empty {
+                    self.missing(range.clone(), key, "[[predicates]]");
+                }
+            }
+            let (Some(class), Some(form), Some(ty)) = (class, form, types.first().cloned()) else { continue };
+            let rows = EntityDecl {
+                class,
+                ty,
+                form,
+                tables,
+                names: Vec::new(),
+                phrases,
+                aliases: Vec::new(),
+                open: false,
+                recognizer: None,
+            };
+            decls.push(PredicateDecl { rows, types });
+        }
+        decls
     }
 
     /// Entity classes, then classes of literals.
