@@ -15,6 +15,7 @@ mod literals;
 mod objectives;
 mod odd_input;
 mod paper_chart;
+mod sets;
 mod span_posteriors;
 mod typed_chart;
 mod whole_phrases;

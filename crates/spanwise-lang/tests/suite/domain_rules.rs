@@ -350,3 +350,110 @@ fn keys_of_the_executor_that_do_not_go_together_are_refused() {
     let range = domain.executor_range();
     assert_eq!(&domain.source()[range], "http://localhost/");
 }
+
+// ---- sets -----------------------------------------------------------------------------------------------------
+
+fn set(more: &str) -> String {
+    format!("[[sets]]\nelements = [\"C\"]\n{more}\n")
+}
+
+#[test]
+fn programs_that_differ_in_the_order_or_nesting_of_a_set_are_one_term() {
+    let constants = "a = \"C\"\nb = \"C\"\nf = \"R -> A\"\ng = \"A -> C\"\n";
+    let domain = fine(&format!("{constants}{}", set("head = \"all\"\nresult = \"R\"")));
+    let mut terms = domain.new_terms();
+    let mut parse = |text: &str| terms.parse(text).unwrap();
+    let first = parse("f(all(g(f(all(b, a))), a, b))");
+    assert_eq!(parse("f(all(b, all(a, g(f(all(a, b))))))"), first);
+    assert_ne!(parse("f(all(a, b))"), first);
+    assert_ne!(parse("f(all(a, b, b))"), parse("f(all(a, b))"));
+    assert_eq!(terms.display(first).to_string(), "f(all(a, b, g(f(all(a, b)))))");
+    // The order does not depend on what a store has seen before.
+    let mut other = domain.new_terms();
+    other.parse("f(all(b, b))").unwrap();
+    let copy = other.import(&terms, first);
+    assert_eq!(other.display(copy).to_string(), terms.display(first).to_string());
+    for (program, ty) in [
+        ("all(a, b)", "R"),
+        ("f(all(a, b, a))", "A"),
+        ("all(a)", "wrong arguments"),
+        ("f(a)", "types do not fit"),
+    ] {
+        assert_eq!(typed(&domain, program), ty, "{program}");
+    }
+}
+
+#[test]
+fn a_set_in_a_set_is_refused() {
+    let nested = set("head = \"all\"\nresult = \"C\"");
+    refused(&nested, ["the result of the set `all` must not be one of its elements", "d.toml:"]);
+    refused(&set("head = \"all\""), ["[[sets]] needs the key `result`"]);
+    refused(&set("head = \"a b\"\nresult = \"R\""), ["no program could write it"]);
+    let both = format!("{}{}", accumulator("head = \"pick\""), set("head = \"all\"\nresult = \"R\""));
+    refused(&both, ["a type can be an element of one accumulator or set only"]);
+}
+
+// ---- classes of predicates ------------------------------------------------------------------------------------
+
+/// Verbs, one without a participle, one twice.
+struct Verbs;
+
+impl TableSource for Verbs {
+    fn read(&self, path: &str) -> Result<Table, String> {
+        let row = |line, cells: [&str; 3]| (line, cells.map(str::to_owned).to_vec());
+        let mut rows = vec![
+            row(2, ["see", "saw", "seen"]),
+            row(3, ["sleep", "slept", ""]),
+            row(4, ["see", "spotted", "spotted"]),
+        ];
+        if path == "odd.tsv" {
+            rows.push(row(5, ["a b", "x", "y"]));
+        }
+        Ok(Table { columns: ["lemma", "past", "participle"].map(str::to_owned).to_vec(), rows })
+    }
+}
+
+fn verbs(more: &str) -> Result<Domain, DomainErrors> {
+    let source =
+        format!("{START}[[predicates]]\nclass = \"verb\"\ntype = [\"C -> A\", \"C, R -> A\"]\n{more}\n");
+    Domain::load(&source, "d.toml", None, &Verbs)
+}
+
+#[test]
+fn rows_with_one_form_are_one_predicate_and_rows_without_it_none() {
+    let source = format!(
+        "{START}c = \"C\"\n[[predicates]]\nclass = \"verb\"\ntable = \"v.tsv\"\ntype = \"C -> A\"\n\
+         form = \"{{lemma}}({{participle}}, {{}})\"\nphrases = [\"was {{participle}}\", \"{{past}}\"]\n"
+    );
+    let domain = Domain::load(&source, "d.toml", None, &Verbs).unwrap_or_else(|errors| panic!("{errors}"));
+    let names: Vec<&str> = domain.predicates().map(|(_, predicate)| predicate.name.as_str()).collect();
+    assert_eq!(names, ["c", "see", "see"]);
+    assert_eq!(typed(&domain, "see(seen, c)"), "A");
+    assert_eq!(typed(&domain, "see(spotted, c)"), "A");
+    assert_ne!(typed(&domain, "sleep(slept, c)"), "A");
+    let found = domain.lexicon().matches(&spanwise_core::Utterance::new("it was seen and spotted"));
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert_eq!(domain.predicate_classes(), ["verb"]);
+    assert_eq!(domain.predicate_names().collect::<Vec<_>>(), ["c"]);
+}
+
+#[test]
+fn what_is_wrong_with_a_class_of_predicates_is_said_once() {
+    let wrong = |more: &str| verbs(more).map(|_| ()).unwrap_err().to_string();
+    let fine = "table = \"v.tsv\"\nphrases = \"{past}\"\n";
+    let lacks_hole = wrong(&format!("{fine}form = \"{{lemma}}({{1}})\""));
+    assert!(lacks_hole.contains("must have a hole for each of its 2 slots"), "{lacks_hole}");
+    let unknown = wrong(&format!("{fine}form = \"{{verb}}({{1}})\""));
+    assert!(
+        unknown.contains("there is no column `verb`") && unknown.matches("error").count() == 1,
+        "{unknown}"
+    );
+    let plain = wrong(&format!("{fine}form = \"see({{1}})\""));
+    assert!(plain.contains("names a column"), "{plain}");
+    let odd = wrong("table = \"odd.tsv\"\nphrases = \"{past}\"\nform = \"{lemma}({1})\"");
+    assert!(odd.contains("must have a hole") || odd.contains("`a b` cannot be a name"), "{odd}");
+    let bare = wrong("form = \"{lemma}({1})\"");
+    assert!(bare.contains("needs the key `table`") && bare.contains("needs the key `phrases`"), "{bare}");
+    let brace = wrong(&format!("{fine}form = \"{{lemma({{1}})\""));
+    assert!(brace.contains("unbalanced brace") || brace.contains("no column"), "{brace}");
+}
