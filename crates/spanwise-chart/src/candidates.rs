@@ -11,7 +11,7 @@ pub enum PredicatePlacement {
     /// On any words that are not null words.
     #[default]
     Anywhere,
-    /// Only where the lexicon has one of their phrases. Rows of a table are allowed nowhere else in any case.
+    /// Only where the lexicon has one of their phrases, as for predicates that are allowed nowhere else in any case.
     Lexicon,
 }
 
@@ -61,7 +61,7 @@ impl Candidates {
         leaves.extend(more);
         let predicates: Vec<ConstantId> = domain
             .predicates()
-            .filter(|(_, predicate)| predicate.class.is_none())
+            .filter(|(_, predicate)| !predicate.only_phrases)
             .map(|(id, _)| id)
             .filter(|&id| domain.frames_of(id).any(|(_, frame)| frame.state.is_some()))
             .collect();
@@ -181,5 +181,27 @@ mod tests {
         let all = shown("is the new york ?", Candidates::default());
         assert!(all.contains("2..4 population_1") && all.contains("2..4 stateid('new york')"));
         assert!(!all.contains("2..3 population_1") && !all.contains("0..1 ") && !all.contains("4..5 "));
+    }
+}
+
+#[cfg(test)]
+mod placement_tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+    use super::*;
+    use spanwise_lang::domain::NoTables;
+
+    #[test]
+    fn a_constant_with_only_its_phrases_is_allowed_on_no_other_words() {
+        let source = "name = 'lamps'\ntypes = ['Lamp', 'Action']\nroot = { types = ['Action'] }\nonly_phrases = ['on']\n\
+                      [constants]\non = 'Lamp -> Action'\nhall = 'Lamp'\n[lexicon]\non = 'switch on'\nhall = 'hall'\n";
+        let domain = Domain::load(source, "lamps.toml", None, &NoTables).unwrap();
+        let lattice = Candidates::default().lattice(&domain, &Utterance::new("switch on hall")).unwrap();
+        let spans = |name: &str| -> Vec<(u32, u32)> {
+            let constant = domain.predicate(name).unwrap();
+            let of_it = lattice.leaves().iter().filter(|leaf| leaf.constant == constant);
+            of_it.map(|leaf| (leaf.start, leaf.end)).collect()
+        };
+        assert_eq!(spans("on"), [(0, 2)]);
+        assert_eq!(spans("hall").len(), 6);
     }
 }

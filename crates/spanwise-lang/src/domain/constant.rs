@@ -47,8 +47,10 @@ pub struct Constant {
     pub name: String,
     /// Predicate or entity.
     pub kind: Kind,
-    /// For a predicate that is a row of a table, its class. Such a predicate is allowed on its phrases only.
+    /// For a predicate that is a row of a table, its class.
     pub class: Option<PredicateClassId>,
+    /// For a predicate, whether it is allowed on its phrases only. Entities always are allowed on their names only.
+    pub only_phrases: bool,
     /// Its frames.
     pub frames: Range<u32>,
     /// The whole term, for an entity.

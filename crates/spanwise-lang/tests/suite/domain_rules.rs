@@ -457,3 +457,20 @@ fn what_is_wrong_with_a_class_of_predicates_is_said_once() {
     let brace = wrong(&format!("{fine}form = \"{{lemma({{1}})\""));
     assert!(brace.contains("unbalanced brace") || brace.contains("no column"), "{brace}");
 }
+
+// ---- where constants are allowed ------------------------------------------------------------------------------
+
+#[test]
+fn a_constant_that_is_allowed_on_its_phrases_only_needs_one() {
+    let file = |only: &str| {
+        let top = START.replace("[root]", &format!("only_phrases = [{only}]\n[root]"));
+        let source = format!("{top}a = \"A\"\nb = \"A\"\n[lexicon]\na = \"word\"\n");
+        Domain::load(&source, "d.toml", None, &NoTables).map_err(|errors| errors.to_string())
+    };
+    let domain = file("\"a\"").unwrap();
+    let only = |name: &str| domain.constants()[domain.predicate(name).unwrap()].only_phrases;
+    assert!(only("a") && !only("b"));
+    assert!(file("\"b\"").unwrap_err().contains("allowed on no words"));
+    let unknown = file("\"aa\"").unwrap_err();
+    assert!(unknown.contains("`aa`") && unknown.contains("d.toml:"), "{unknown}");
+}

@@ -44,6 +44,7 @@ impl Compiler<'_> {
             name: decl.name.value.clone(),
             kind: Kind::Predicate,
             class: None,
+            only_phrases: false,
             frames: first..self.frames.len() as u32,
             term: None,
             implicit: decl.implicit,

@@ -70,6 +70,7 @@ pub(super) fn compile(
     // AFTER THIS POINT: every constant has its frames, every entity its term.
     let accumulators = compiler.accumulators(&system.accumulators);
     compiler.lexicon(&file);
+    compiler.only_phrases(&file);
     let phrases = compiler.phrases(&file);
     let wrap = compiler.wrap(&file);
     let root_types: Vec<TypeId> = system.root.iter().filter_map(|name| compiler.ty(name)).collect();

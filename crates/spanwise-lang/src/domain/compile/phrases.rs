@@ -3,6 +3,7 @@
 use super::super::ConstantId;
 use super::super::file::{At, DomainFile};
 use super::Compiler;
+use crate::diag::Diagnostic;
 use crate::lexicon::{Lexicon, Source};
 
 impl Compiler<'_> {
@@ -12,6 +13,24 @@ impl Compiler<'_> {
             for phrase in phrases {
                 self.phrase(phrase, constant, Source::Phrase);
             }
+        }
+    }
+
+    /// Marks constants that are allowed on their phrases only. One without a phrase would be allowed nowhere.
+    pub(super) fn only_phrases(&mut self, file: &DomainFile) {
+        for name in &file.only_phrases {
+            let Some(constant) = self.with_phrases(file, name) else { continue };
+            if !file.lexicon.iter().any(|(known, phrases)| known.value == name.value && !phrases.is_empty()) {
+                let problem = Diagnostic::new(
+                    name.range.clone(),
+                    format!(
+                        "`{}` has no phrase in the lexicon, so it would be allowed on no words",
+                        name.value
+                    ),
+                );
+                self.problems.push(problem.hint("give it a phrase in [lexicon]"));
+            }
+            self.constants[constant].only_phrases = true;
         }
     }
 

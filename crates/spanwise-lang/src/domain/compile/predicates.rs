@@ -112,6 +112,7 @@ impl Compiler<'_> {
                     name: head,
                     kind: Kind::Predicate,
                     class: Some(rows.class),
+                    only_phrases: true,
                     frames: first..self.frames.len() as u32,
                     term: None,
                     implicit: false,
