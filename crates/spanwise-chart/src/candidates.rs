@@ -2,6 +2,7 @@
 
 use crate::lattice::{ChartError, Lattice, Leaf};
 use spanwise_core::{Span, Utterance};
+use spanwise_lang::domain::Omission;
 use spanwise_lang::lexicon::{Match, Source};
 use spanwise_lang::{ConstantId, Domain};
 
@@ -35,17 +36,21 @@ impl Candidates {
     ///
     /// Entities are allowed where the lexicon finds their name; a name inside a longer name of something else of the same
     /// class is left out. Predicates are allowed on up to `max_words` words that contain no null word and do not lie inside
-    /// a name of several words, and wherever the lexicon has a phrase for them.
+    /// a name of several words, and wherever the lexicon has a phrase for them. No derivation leaves out words that must be
+    /// used.
     ///
     /// # Errors
     /// An utterance that is too long for a chart.
     pub fn lattice(&self, domain: &Domain, utterance: &Utterance) -> Result<Lattice, ChartError> {
         let matches = domain.lexicon().matches(utterance);
-        self.lattice_with(domain, utterance, utterance, &matches, Vec::new())
+        let lattice = self.lattice_with(domain, utterance, utterance, &matches, Vec::new())?;
+        let found = matches.iter().map(|found| (found.span, found.constant));
+        let omissions = omissions(domain, &lattice, found);
+        Ok(lattice.using(&forbidden(&omissions)))
     }
 
     /// The same for exact matches that are known already, with literals in `read`, the utterance after corrections, and with more leaves, such as those of inexact matches. What is
-    /// more never takes away what exact matches allow.
+    /// more never takes away what exact matches allow. Any words may be left out.
     ///
     /// # Errors
     /// An utterance that is too long for a chart.
@@ -114,6 +119,23 @@ impl Candidates {
         }
         spans
     }
+}
+
+/// For each word, what it costs to leave it out, because of names and phrases that were found there and of literals.
+pub fn omissions(
+    domain: &Domain,
+    lattice: &Lattice,
+    found: impl Iterator<Item = (Span, ConstantId)>,
+) -> Vec<Omission> {
+    let literals = lattice.leaves().iter().filter(|leaf| leaf.value.is_some());
+    let literals = literals.map(|leaf| (leaf.span(), leaf.constant));
+    domain.omissions(lattice.n_tokens(), found.chain(literals))
+}
+
+/// For each word, whether it must be used, for [`Lattice::using`].
+#[must_use]
+pub fn forbidden(omissions: &[Omission]) -> Vec<bool> {
+    omissions.iter().map(|&omission| omission == Omission::Forbidden).collect()
 }
 
 /// The leaves of what a lexicon has found, by start, then end, then constant: phrases, and names except those inside
@@ -188,7 +210,40 @@ mod tests {
 mod placement_tests {
     #![allow(clippy::unwrap_used, reason = "a test may panic")]
     use super::*;
+    use crate::grammar::{Grammar, N_USAGES, Options};
+    use crate::lattice::Scores;
+    use crate::typed::Input;
     use spanwise_lang::domain::NoTables;
+
+    fn n_derivations(must_be_used: &str, text: &str) -> f64 {
+        let source = format!(
+            "name = 'trips'\ntypes = ['City, State < Place', 'Place', 'Trip']\nroot = {{ types = ['Trip'] }}\n\
+             only_phrases = ['trip']\n[constants]\ntrip = 'Place -> Trip'\n[lexicon]\ntrip = 'trip'\n\
+             [[entities]]\nclass = 'city'\ntype = 'City'\nform = 'city({{name}})'\naliases = {{ nyc = 'new york city' }}\n\
+             names = ['nyc', 'york']\n{must_be_used}\n\
+             [[entities]]\nclass = 'state'\ntype = 'State'\nform = 'state({{name}})'\nnames = ['ny']\n\
+             aliases = {{ ny = 'new york' }}\n{must_be_used}\n"
+        );
+        let domain = Domain::load(&source, "trips.toml", None, &NoTables).unwrap();
+        let grammar = Grammar::new(&domain, Options::default());
+        let lattice = Candidates::default().lattice(&domain, &Utterance::new(text)).unwrap();
+        let (leaves, rules) = (vec![0.0; lattice.leaves().len() * N_USAGES], vec![0.0; grammar.n_rules()]);
+        let scores = Scores { leaves: &leaves, rules: &rules, joins: &[] };
+        let input = Input::new(&domain, &grammar, &lattice, scores).unwrap();
+        crate::count_derivations(&input)
+    }
+
+    #[test]
+    fn names_that_must_be_used_are_read_whole_and_overlapping_ones_once() {
+        let [free, strict] = ["", "must_be_used = true"];
+        let (city, two) = ("trip to new york city", "trip from york to ny");
+        // The city, or the state; the shorter names of the same class are left out.
+        assert_eq!((n_derivations(free, city), n_derivations(strict, city)), (2.0, 1.0));
+        assert_eq!((n_derivations(free, two), n_derivations(strict, two)), (2.0, 0.0));
+        // A cost is no matter of the chart.
+        assert_eq!(n_derivations("must_be_used = 3", two), 2.0);
+        assert_eq!(n_derivations(strict, "ny trip please"), 1.0);
+    }
 
     #[test]
     fn a_constant_with_only_its_phrases_is_allowed_on_no_other_words() {

@@ -1,11 +1,14 @@
 //! Whether programs can be derived at all, setting by setting, and why not.
 
-use crate::candidates::{Candidates, PredicatePlacement};
+use crate::candidates::{Candidates, PredicatePlacement, omissions};
 use crate::gold::{GoldChart, Joins, Underivable};
-use crate::grammar::{Discontinuity, Grammar, Options};
-use crate::lattice::ChartError;
-use spanwise_core::Utterance;
+use crate::grammar::{Discontinuity, Grammar, N_USAGES, Options};
+use crate::lattice::{ChartError, Leaf};
+use crate::tree::Category;
+use spanwise_core::{Span, Utterance};
+use spanwise_lang::domain::Omission;
 use spanwise_lang::{Domain, TermId, Terms};
+use std::ops::Range;
 
 /// The settings, each of which allows everything that the one before it allows.
 pub const SETTINGS: [(&str, Options); 4] = [
@@ -46,7 +49,7 @@ impl<'a> Derivability<'a> {
         Self { domain, grammars, candidates: Candidates { predicates: placement, ..Candidates::default() } }
     }
 
-    /// The first setting in which a program can be derived, as a number in [`SETTINGS`].
+    /// The first setting in which a program can be derived, as a number in [`SETTINGS`]. Any words may be left out.
     ///
     /// # Errors
     /// Why there is none.
@@ -56,7 +59,7 @@ impl<'a> Derivability<'a> {
         terms: &Terms,
         program: TermId,
     ) -> Result<usize, Cause> {
-        let lattice = self.candidates.lattice(self.domain, utterance).map_err(Cause::Chart)?;
+        let lattice = self.candidates.lattice(self.domain, utterance).map_err(Cause::Chart)?.lenient();
         let mut last = Underivable::Order;
         for (at, grammar) in self.grammars.iter().enumerate() {
             match GoldChart::new(self.domain, grammar, &lattice, terms, program, Joins::None) {
@@ -65,6 +68,37 @@ impl<'a> Derivability<'a> {
             }
         }
         Err(Cause::Underivable(last))
+    }
+
+    /// The words with `must_be_used` that a program leaves out in the last setting, by the derivation that leaves out fewest.
+    /// None where there is no derivation.
+    #[must_use]
+    pub fn left_out(&self, utterance: &Utterance, terms: &mut Terms, program: TermId) -> Vec<usize> {
+        let matches = self.domain.lexicon().matches(utterance);
+        let (Ok(lattice), Some(grammar)) =
+            (self.candidates.lattice(self.domain, utterance), self.grammars.last())
+        else {
+            return Vec::new();
+        };
+        let lattice = lattice.lenient();
+        let found = matches.iter().map(|found| (found.span, found.constant));
+        let omissions = omissions(self.domain, &lattice, found);
+        let mut counts = vec![0.0; lattice.leaves().len() * N_USAGES + grammar.n_rules()];
+        let is_wanted = |word: usize| omissions[word] != Omission::Free;
+        if !(0..utterance.len()).any(is_wanted) {
+            return Vec::new();
+        }
+        for (leaf, counts) in lattice.leaves().iter().zip(counts.chunks_exact_mut(N_USAGES)) {
+            counts.fill(words_of(leaf).filter(|&word| is_wanted(word)).count() as f32);
+        }
+        let chart = GoldChart::new(self.domain, grammar, &lattice, terms, program, Joins::None).ok();
+        let best = chart.and_then(|chart| chart.best_tree(self.domain, &lattice, terms, &counts));
+        let Some(best) = best else { return Vec::new() };
+        let constants = best.tree.nodes.iter().filter(|node| matches!(node.category, Category::Constant(_)));
+        let used: Vec<Span> = constants.map(|node| node.span).collect();
+        let is_used =
+            |word: usize| used.iter().any(|span| span.contains(Span::new(word as u32, word as u32 + 1)));
+        (0..utterance.len()).filter(|&word| is_wanted(word) && !is_used(word)).collect()
     }
 }
 
@@ -101,4 +135,9 @@ impl Cause {
             },
         }
     }
+}
+
+/// The words of a leaf.
+fn words_of(leaf: &Leaf) -> Range<usize> {
+    leaf.start as usize..leaf.end as usize
 }

@@ -396,7 +396,7 @@ impl Edges<'_> {
 
     fn roots(&self, found: &mut Vec<Edge>) {
         let n = self.lattice.n_positions();
-        for p in 0..n {
+        for p in self.lattice.firsts() {
             let cell = self.lattice.cell(p, n);
             for &(ty, rule) in &self.grammar.roots {
                 found.push(self.one(cell, self.layout.closed.start + ty.index(), self.rule(rule)));

@@ -3,6 +3,7 @@
 use crate::grammar::{Grammar, N_USAGES};
 use spanwise_core::Span;
 use spanwise_lang::ConstantId;
+use std::ops::{Range, RangeInclusive};
 
 /// Most words of an utterance.
 pub const MAX_TOKENS: usize = 5_000;
@@ -108,8 +109,27 @@ pub struct Lattice {
     values: Vec<String>,
     /// The word at each position, and the number of words at the end.
     boundaries: Vec<u32>,
-    /// For each position, its leaves with the first boundary at or after their end; by that boundary.
-    starting: Vec<Vec<(u32, u32)>>,
+    /// For each position, its leaves by their first end.
+    starting: Vec<Vec<Start>>,
+    /// For each position, whether a leaf that starts before it may be followed by all words up to the next position.
+    is_skippable: Vec<bool>,
+    /// The number of positions that may come first: all words before them can be left out.
+    n_firsts: usize,
+}
+
+/// A leaf at its position, with the first and the last boundary up to which it may reach. A leaf that is followed by a word
+/// that must be used reaches none, and its last boundary comes before its first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Start {
+    first: u32,
+    last: u32,
+    leaf: u32,
+}
+
+impl Start {
+    fn reaches(&self, q: usize) -> bool {
+        (self.first as usize..=self.last as usize).contains(&q)
+    }
 }
 
 impl Lattice {
@@ -135,10 +155,68 @@ impl Lattice {
         for (id, leaf) in leaves.iter().enumerate() {
             let position = boundaries.partition_point(|&word| word < leaf.start);
             let first_end = boundaries.partition_point(|&word| word < leaf.end);
-            starting[position].push((first_end as u32, id as u32));
+            let last = (boundaries.len() - 1) as u32;
+            starting[position].push(Start { first: first_end as u32, last, leaf: id as u32 });
         }
         starting.iter_mut().for_each(|leaves| leaves.sort_unstable());
-        Ok(Self { n_tokens, leaves, values: Vec::new(), boundaries, starting })
+        let n_firsts = starting.len();
+        let is_skippable = vec![true; n_firsts];
+        Ok(Self { n_tokens, leaves, values: Vec::new(), boundaries, starting, is_skippable, n_firsts })
+    }
+
+    /// The same, but no derivation leaves out one of the words that are marked here. Leaves, positions and cells keep their
+    /// numbers.
+    ///
+    /// ```
+    /// use spanwise_chart::lattice::{Lattice, Leaf};
+    /// use spanwise_lang::ConstantId;
+    ///
+    /// // "flights to boston": a constant on `flights`, one on `boston`.
+    /// let leaf = |start, end, id| Leaf::new(start, end, ConstantId(id));
+    /// let free = Lattice::new(3, vec![leaf(0, 1, 0), leaf(2, 3, 1)])?;
+    /// let strict = free.clone().using(&[false, false, true]);
+    /// assert!(strict.is_strict() && !free.is_strict());
+    /// assert_eq!(strict.lenient(), free);
+    /// # Ok::<(), spanwise_chart::lattice::ChartError>(())
+    /// ```
+    #[must_use]
+    pub fn using(mut self, must_be_used: &[bool]) -> Self {
+        debug_assert_eq!(must_be_used.len(), self.n_tokens);
+        if !must_be_used.contains(&true) {
+            return self;
+        }
+        let n = self.n_positions();
+        let is_free = |start: u32, end: u32| !must_be_used[start as usize..end as usize].contains(&true);
+        for p in 0..n {
+            self.is_skippable[p] = is_free(self.boundaries[p], self.boundaries[p + 1]);
+        }
+        self.n_firsts = (0..n).take_while(|&p| is_free(0, self.boundaries[p])).count();
+        for start in self.starting.iter_mut().flatten() {
+            let first = start.first as usize;
+            let end = self.leaves[start.leaf as usize].end;
+            let more = self.is_skippable[first..].iter().take_while(|is_skippable| **is_skippable).count();
+            let reaches_first = is_free(end, self.boundaries[first]);
+            start.last = if reaches_first { (first + more) as u32 } else { start.first - 1 };
+        }
+        self
+    }
+
+    /// The same, but all words may be left out.
+    #[must_use]
+    pub fn lenient(&self) -> Self {
+        let (mut all, last) = (self.clone(), self.n_positions());
+        all.starting.iter_mut().flatten().for_each(|start| start.last = last as u32);
+        all.is_skippable.fill(true);
+        all.n_firsts = last;
+        all
+    }
+
+    /// Whether some words must be used.
+    #[must_use]
+    pub fn is_strict(&self) -> bool {
+        self.n_firsts < self.n_positions()
+            || self.is_skippable.contains(&false)
+            || self.starting.iter().flatten().any(|start| (start.last as usize) < self.n_positions())
     }
 
     /// The same with the values of literals, as terms in the notation of programs.
@@ -181,7 +259,7 @@ impl Lattice {
     /// The same positions with the leaves of a mask only, one entry per leaf. Leaves keep their numbers.
     #[must_use]
     pub fn masked(mut self, mask: &[bool]) -> Self {
-        self.starting.iter_mut().for_each(|leaves| leaves.retain(|&(_, leaf)| mask[leaf as usize]));
+        self.starting.iter_mut().for_each(|leaves| leaves.retain(|start| mask[start.leaf as usize]));
         self
     }
 
@@ -229,21 +307,37 @@ impl Lattice {
 
     /// Leaves that start at `p` and whose first possible end is the boundary `q`, as numbers.
     pub(crate) fn leaves_ending(&self, p: usize, q: usize) -> impl Iterator<Item = usize> + '_ {
-        let from = self.starting[p].partition_point(|&(end, _)| (end as usize) < q);
+        let from = self.starting[p].partition_point(|start| (start.first as usize) < q);
         self.starting[p][from..]
             .iter()
-            .take_while(move |&&(end, _)| end as usize == q)
-            .map(|&(_, id)| id as usize)
+            .take_while(move |start| start.first as usize == q)
+            .filter(move |start| start.reaches(q))
+            .map(|start| start.leaf as usize)
     }
 
-    /// Leaves that start at `p`, as numbers, each with the first boundary at or after its end.
-    pub(crate) fn leaves_from(&self, p: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
-        self.starting[p].iter().map(|&(end, id)| (end as usize, id as usize))
+    /// Leaves that start at `p`, as numbers, each with the boundaries up to which it may reach.
+    pub(crate) fn leaves_from(&self, p: usize) -> impl Iterator<Item = (RangeInclusive<usize>, usize)> + '_ {
+        self.starting[p].iter().map(|start| (start.first as usize..=start.last as usize, start.leaf as usize))
     }
 
     /// Leaves that start at `p` and can be followed by nothing but null words up to `q`.
     pub(crate) fn leaves_within(&self, p: usize, q: usize) -> impl Iterator<Item = usize> + '_ {
-        self.starting[p].iter().take_while(move |&&(end, _)| end as usize <= q).map(|&(_, id)| id as usize)
+        self.starting[p]
+            .iter()
+            .take_while(move |start| start.first as usize <= q)
+            .filter(move |start| start.reaches(q))
+            .map(|start| start.leaf as usize)
+    }
+
+    /// Whether what reaches up to position `p` may reach up to the next one by leaving out words.
+    #[inline]
+    pub(crate) fn is_skippable(&self, p: usize) -> bool {
+        self.is_skippable[p]
+    }
+
+    /// The positions at which a complete derivation may start.
+    pub(crate) fn firsts(&self) -> Range<usize> {
+        0..self.n_firsts
     }
 }
 

@@ -110,8 +110,8 @@ pub(crate) fn scales(input: &Input<'_>) -> Vec<f64> {
     let best = |p: usize| {
         let leaves = input
             .lattice
-            .leaves_within(p, n)
-            .flat_map(|leaf| &input.scores.leaves[leaf * N_USAGES..][..N_USAGES]);
+            .leaves_from(p)
+            .flat_map(|(_, leaf)| &input.scores.leaves[leaf * N_USAGES..][..N_USAGES]);
         let best = leaves.fold(f32::NEG_INFINITY, |best, &score| if score > best { score } else { best });
         if best == f32::NEG_INFINITY { 0.0 } else { f64::from(best) }
     };
@@ -205,7 +205,7 @@ impl<'a> Outside<'a> {
     fn roots(&mut self, slopes: &mut [f64]) {
         let (layout, n) = (&self.chart.layout, self.input.lattice.n_positions());
         let mut skipped = 1.0 / self.chart.root;
-        for p in 0..n {
+        for p in self.input.lattice.firsts() {
             let cell = self.chart.storage.start(self.input.lattice.cell(p, n));
             for &(ty, rule) in &self.input.grammar.roots {
                 let at = cell + layout.closed.start + ty.index();
@@ -591,7 +591,7 @@ impl<'a> Outside<'a> {
     /// Hands what leaves of this cell have to their scores, and to the shorter cell they came from.
     fn leaves(&mut self, own: &[f64], shorter: &mut [f64], p: usize, q: usize) {
         let (layout, input) = (&self.chart.layout, self.input);
-        if q - p > 1 {
+        if q - p > 1 && input.lattice.is_skippable(q - 1) {
             let skip = (-self.chart.scales[q - 1]).exp();
             let start = self.chart.storage.start(input.lattice.cell(p, q - 1));
             for (to, slope) in shorter[start..].iter_mut().zip(&own[layout.leaves.clone()]) {

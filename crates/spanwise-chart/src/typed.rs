@@ -174,7 +174,7 @@ impl<S: Semiring> TypedChart<S> {
         let mut occupied = Occupied::default();
         // What is open is cleared only where something open appears; `occupied` records where.
         target[..self.layout.partial.end].fill(S::ZERO);
-        if q - p > 1 {
+        if q - p > 1 && lattice.is_skippable(q - 1) {
             let shorter = storage.start(lattice.cell(p, q - 1));
             let skip = S::lift(-self.scales[q - 1]);
             for (to, from) in target[self.layout.leaves.clone()].iter_mut().zip(&done[shorter..]) {
@@ -216,7 +216,7 @@ impl<S: Semiring> TypedChart<S> {
         let n = input.lattice.n_positions();
         let mut skipped = S::ONE;
         let mut sum = S::ZERO;
-        for p in 0..n {
+        for p in input.lattice.firsts() {
             let cell = self.storage.start(input.lattice.cell(p, n));
             for &(ty, rule) in &input.grammar.roots {
                 let closed = self.values[cell + self.layout.closed.start + ty.index()];

@@ -30,7 +30,7 @@ use reader::{Reader, Vocabulary};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use spanwise_chart::budget::Meter;
-use spanwise_chart::candidates::Candidates;
+use spanwise_chart::candidates::{Candidates, forbidden, omissions};
 use spanwise_chart::gold::Joins;
 use spanwise_chart::gold_tree::GoldTree;
 use spanwise_chart::grammar::{Grammar, N_USAGES, Options};
@@ -38,6 +38,7 @@ use spanwise_chart::lattice::{ChartError, Lattice, Leaf};
 use spanwise_chart::tree::SpanTree;
 use spanwise_chart::whole_phrases::{Found, whole_phrases};
 use spanwise_core::{Random, Span, Utterance};
+use spanwise_lang::domain::Omission;
 use spanwise_lang::matching::MatchKind;
 use spanwise_lang::{Domain, TermId, Terms};
 use spanwise_nn::pretrained::{EncoderConfig, Pretrained, Weights, WeightsError};
@@ -127,6 +128,8 @@ pub struct Prepared {
     pub lattice: Lattice,
     /// For each leaf of the lattice, its lexicon match.
     pub matches: Vec<LeafMatch>,
+    /// For each word, what it costs to leave it out.
+    pub omissions: Vec<Omission>,
 }
 
 /// The part of `model.json` that restores a [`SpanModel`].
@@ -338,7 +341,11 @@ impl SpanModel {
             Lattice::new(utterance.len(), kept)?.with_values(lattice.values().to_vec())
         };
         let matches = lattice.leaves().iter().map(|leaf| matches.of(leaf)).collect();
-        Ok(Prepared { utterance, read, pieces, lattice, matches })
+        let found = read.found.iter().filter(|found| found.kind <= MatchKind::Folded);
+        let omissions =
+            omissions(&self.domain, &lattice, found.map(|found| (found.span, found.constant)));
+        let lattice = lattice.using(&forbidden(&omissions));
+        Ok(Prepared { utterance, read, pieces, lattice, matches, omissions })
     }
 
     /// The tree of a program in which constants take whole phrases of the domain; `None` where they do in `tree`, or where the

@@ -14,6 +14,7 @@ use crate::layout::MAX_OPEN;
 use hashbrown::HashMap;
 use spanwise_core::Idx;
 use spanwise_lang::{Analysis, ConstantId, Domain, FrameId, Node, TypeId};
+use std::ops::RangeInclusive;
 
 /// Work for one edge, and for one attempt to make one.
 const EDGE_WORK: u64 = 150;
@@ -76,8 +77,9 @@ pub(super) struct Builder<'a> {
     joins: Joins,
     /// The node and slot that each node fills.
     parents: Vec<Option<(u16, usize)>>,
-    /// For each position, the nodes that leaves from there may be, with their first end and number.
-    starting: Vec<Vec<(u16, usize, usize)>>,
+    /// For each position, the nodes that leaves from there may be, with the boundaries up to which they may reach, and their
+    /// numbers.
+    starting: Vec<Vec<(u16, RangeInclusive<usize>, usize)>>,
     rest: Rest,
     /// The elements of each node that is a set.
     sets: Vec<Option<Elements>>,
@@ -103,7 +105,7 @@ impl<'a> Builder<'a> {
         }
         let mut starting = vec![Vec::new(); lattice.n_positions()];
         for (p, leaves) in starting.iter_mut().enumerate() {
-            for (end, leaf) in lattice.leaves_from(p) {
+            for (ends, leaf) in lattice.leaves_from(p) {
                 let allowed = &lattice.leaves()[leaf];
                 let is_it = |at: usize| match &analysis.nodes[at] {
                     Node::Constant { constant, .. } => {
@@ -116,7 +118,7 @@ impl<'a> Builder<'a> {
                     Node::Gather { .. } => false,
                 };
                 let nodes = (0..analysis.nodes.len()).filter(|&at| is_it(at));
-                leaves.extend(nodes.map(|node| (node as u16, end, leaf)));
+                leaves.extend(nodes.map(|node| (node as u16, ends.clone(), leaf)));
             }
         }
         let rest = Rest::new(domain, grammar, analysis);
@@ -223,8 +225,7 @@ impl<'a> Builder<'a> {
 
     fn leaves(&self, p: usize, q: usize, made: &mut Made) {
         let span = self.lattice.span(p, q);
-        for &(node, end, leaf) in self.starting[p].iter().filter(|(_, end, _)| *end <= q) {
-            debug_assert!(end > p);
+        for &(node, _, leaf) in self.starting[p].iter().filter(|(_, ends, _)| ends.contains(&q)) {
             let Some(frame) = self.frame(node) else { continue };
             let mut add = |item: Item, usage: Usage| {
                 let mut edge = Edge::leaf((leaf * N_USAGES + usage.index()) as u32);
@@ -593,7 +594,9 @@ impl<'a> Builder<'a> {
             return false;
         };
         let weight = self.rule(rule);
-        let tops: Vec<(usize, u32)> = (0..n)
+        let tops: Vec<(usize, u32)> = self
+            .lattice
+            .firsts()
             .filter_map(|p| Some((p, self.cells[self.lattice.cell(p, n)].get(Item::Closed(0))?)))
             .collect();
         if tops.is_empty() {

@@ -1,6 +1,6 @@
 //! `spanwise check` on examples.
 
-use crate::common::{Sandbox, TINY, example, no_python};
+use crate::common::{LAMPS, Sandbox, TINY, example, no_python};
 use serde_json::json;
 
 /// Two good examples, then one for each way in which a program can be wrong.
@@ -66,6 +66,24 @@ fn json_holds_the_counts_and_the_failures() {
     assert_eq!(lines, [3, 4, 5, 6, 7, 8, 9]);
     assert_eq!(failures[0]["file"], "d.jsonl");
     assert_eq!(failures[0]["program"], "do(dim(lamp('hall')))");
+}
+
+#[test]
+fn programs_that_leave_out_words_that_must_be_used_are_counted() {
+    let sandbox = Sandbox::with_lamps();
+    let lamps = LAMPS.replacen("class = \"lamp\"", "class = \"lamp\"\nmust_be_used = true", 1);
+    assert_ne!(lamps, LAMPS);
+    sandbox.write("strict.toml", lamps);
+    let examples = [
+        ("turn on the desk lamp in the hall", "do(on(lamp('desk')))"),
+        ("turn on the hall lamp", "do(on(lamp('hall')))"),
+    ];
+    sandbox.write("d.jsonl", examples.map(|(utterance, program)| example(utterance, program)).concat());
+    let outcome = sandbox.run(["check", "strict.toml", "d.jsonl"]).exits(0);
+    outcome
+        .prints(["leave out words with `must_be_used`: 1", "  hall\n    turn on the desk lamp in the hall"]);
+    let outcome = sandbox.run(["check", "lamps.toml", "d.jsonl", "--json"]).exits(0).json();
+    assert_eq!(outcome["derivability"][0]["leave_out_words"], 0);
 }
 
 #[test]

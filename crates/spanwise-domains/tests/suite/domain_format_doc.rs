@@ -24,7 +24,7 @@ use spanwise_domains::exec::files::MAX_FILE_BYTES;
 use spanwise_domains::exec::{BUILTINS, Denotation, ExecError, Executor};
 use spanwise_domains::load::load;
 use spanwise_domains::text::MAX_BYTES;
-use spanwise_lang::domain::{Domain, ExecutorChoice, NoTables, Table, TableSource};
+use spanwise_lang::domain::{Domain, ExecutorChoice, NoTables, Omission, Table, TableSource};
 use spanwise_lang::matching::{Alternative, Approximate, CAP, Matcher, Speller, max_edits};
 use spanwise_lang::signature::Side;
 use spanwise_lang::states::MAX_STATES;
@@ -255,6 +255,21 @@ fn near_names(domain: &Domain, words: &str) -> Vec<String> {
     matcher.matches(domain.lexicon(), &words).found.iter().map(shown).collect()
 }
 
+/// For each word, what it costs to leave it out.
+fn omissions(domain: &Domain, words: &str) -> Vec<String> {
+    let utterance = Utterance::new(words);
+    let names = domain.lexicon().matches(&utterance);
+    let names = names.iter().map(|found| (found.span, found.constant));
+    let literals = domain.literals(&utterance).into_iter().map(|(span, class, _)| (span, class));
+    let shown = |omission: &Omission| match omission {
+        Omission::Free => "-".to_owned(),
+        Omission::Cost(cost) => cost.to_string(),
+        Omission::Forbidden => "yes".to_owned(),
+    };
+    let omissions = domain.omissions(utterance.len(), names.chain(literals));
+    vec![omissions.iter().map(shown).collect::<Vec<_>>().join(" ")]
+}
+
 /// What comes out of one line: of words in quotes the constants that their phrases name and the literals in them, of `apply(..)`,
 /// `left(..)` and `right(..)` (an argument on that side), `compose(..)`, `gather(..)` and `spread(..)` the term or the meaning state in words, of a program its type or the reason
 /// why it has none. Several where the constants in it have several frames.
@@ -262,6 +277,7 @@ fn outcome(domain: &Domain, what: &str) -> Vec<String> {
     if let Some((words, how)) = what.strip_prefix('"').and_then(|rest| rest.rsplit_once('"')) {
         let names = match how.trim() {
             "nearly" => near_names(domain, words),
+            "must" => omissions(domain, words),
             when => exact_names(domain, words, when.strip_prefix("on ").unwrap_or_default()),
         };
         return vec![if names.is_empty() { "nothing".to_owned() } else { names.join("; ") }];

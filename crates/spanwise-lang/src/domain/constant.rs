@@ -40,6 +40,26 @@ pub enum Kind {
     Entity(ClassId),
 }
 
+/// What it costs to leave out words that a name or phrase of a constant matches.
+#[derive(Clone, Copy, PartialEq, PartialOrd, Debug, Default)]
+pub enum Omission {
+    /// Nothing.
+    #[default]
+    Free,
+    /// So much for each word, in log-odds.
+    Cost(f32),
+    /// It is not done while any reading uses all such words.
+    Forbidden,
+}
+
+impl Omission {
+    /// The larger cost.
+    #[must_use]
+    pub fn max(self, other: Self) -> Self {
+        if other > self { other } else { self }
+    }
+}
+
 /// A constant: a predicate or an entity.
 #[derive(Clone, Debug)]
 pub struct Constant {
@@ -51,6 +71,8 @@ pub struct Constant {
     pub class: Option<PredicateClassId>,
     /// For a predicate, whether it is allowed on its phrases only. Entities always are allowed on their names only.
     pub only_phrases: bool,
+    /// What it costs to leave out words that one of its names or phrases matches.
+    pub omission: Omission,
     /// Its frames.
     pub frames: Range<u32>,
     /// The whole term, for an entity.

@@ -7,6 +7,7 @@ mod literals;
 mod reader;
 mod values;
 
+use super::constant::Omission;
 use crate::diag::Diagnostic;
 use crate::language::Language;
 use crate::surface::Style;
@@ -39,6 +40,8 @@ pub struct ConstantDecl {
     pub form: Option<At<String>>,
     /// Whether it may be inserted where no word is aligned to it.
     pub implicit: bool,
+    /// What it costs to leave out words that one of its phrases matches.
+    pub omission: Omission,
 }
 
 /// A class of entities as declared.
@@ -62,6 +65,8 @@ pub struct EntityDecl {
     pub open: bool,
     /// For a class of literals, what finds their values in the words.
     pub recognizer: Option<Recognizer>,
+    /// What it costs to leave out words that a name, phrase or value of a member matches.
+    pub omission: Omission,
 }
 
 /// A class of predicates as declared: a predicate for each row.

@@ -22,7 +22,7 @@ use crate::surface::Style;
 use crate::term::{Shape, Symbol, TermId, Terms};
 use crate::types::{TypeId, Types};
 pub use constant::{
-    Accumulator, Class, ClassId, Constant, ConstantId, Frame, FrameId, Kind, PredicateClassId,
+    Accumulator, Class, ClassId, Constant, ConstantId, Frame, FrameId, Kind, Omission, PredicateClassId,
 };
 pub use file::ExecutorChoice;
 use hashbrown::{HashMap, HashSet};
@@ -394,6 +394,27 @@ impl Domain {
             values.filter_map(move |(span, value)| Some((span, holder?, value))).collect::<Vec<_>>()
         };
         self.classes.iter().flat_map(read).collect()
+    }
+
+    /// For each word of an utterance, what it costs to leave it out. `found` are the names, phrases and values in it that count.
+    /// Constants that no program can contain do not.
+    #[must_use]
+    pub fn omissions(
+        &self,
+        n_words: usize,
+        found: impl Iterator<Item = (Span, ConstantId)>,
+    ) -> Vec<Omission> {
+        let mut words = vec![Omission::Free; n_words];
+        for (span, constant) in found {
+            let omission = self.constants[constant].omission;
+            if omission == Omission::Free || self.frames_of(constant).all(|(_, frame)| frame.state.is_none()) {
+                continue;
+            }
+            for word in &mut words[span.start as usize..span.end as usize] {
+                *word = word.max(omission);
+            }
+        }
+        words
     }
 
     /// The class of literals whose form a term has, although its value is not canonical.

@@ -474,3 +474,41 @@ fn a_constant_that_is_allowed_on_its_phrases_only_needs_one() {
     let unknown = file("\"aa\"").unwrap_err();
     assert!(unknown.contains("`aa`") && unknown.contains("d.toml:"), "{unknown}");
 }
+
+#[test]
+fn words_that_must_be_used_are_those_of_names_phrases_and_values_that_a_program_can_contain() {
+    let file = |key: &str| {
+        let source = format!(
+            "{START}a = {{ type = \"A\", must_be_used = {key} }}\nb = \"A\"\nc = {{ type = \"C\", must_be_used = true }}\n\
+             [lexicon]\na = \"first word\"\nb = \"word\"\nc = \"lost\"\n\
+             [[literals]]\nclass = \"n\"\ntype = \"R\"\nform = \"n({{value}})\"\nkind = \"integer\"\nmust_be_used = 2.5\n"
+        );
+        Domain::load(&source, "d.toml", None, &NoTables).map_err(|errors| errors.to_string())
+    };
+    let domain = file("true").unwrap();
+    let found = |name: &str| domain.predicate(name).unwrap();
+    let literal = domain.classes().iter().next().unwrap().holder.unwrap();
+    let span = |start, end| spanwise_core::Span::new(start, end);
+    let all =
+        [(span(0, 2), found("a")), (span(1, 2), found("b")), (span(2, 3), literal), (span(3, 4), found("c"))];
+    let omissions = domain.omissions(5, all.into_iter());
+    use spanwise_lang::domain::Omission::{Cost, Forbidden, Free};
+    assert_eq!(omissions, [Forbidden, Forbidden, Cost(2.5), Free, Free]);
+    assert_eq!(domain.omissions(2, [(span(0, 1), found("b"))].into_iter()), [Free, Free]);
+    assert!(file("false").is_ok());
+    for wrong in ["0", "-1", "1000", "nan", "\"yes\""] {
+        let problem = file(wrong).unwrap_err();
+        assert!(problem.contains("`must_be_used` must be") && problem.contains("d.toml:6:"), "{problem}");
+    }
+}
+
+#[test]
+fn must_be_used_needs_words_that_it_can_be_about() {
+    let silent = load("a = { type = \"A\", must_be_used = true }\n").unwrap_err().to_string();
+    assert!(silent.contains("`a` has no phrase in the lexicon"), "{silent}");
+    let text =
+        "a = \"A\"\n[[literals]]\nclass = \"t\"\ntype = \"A\"\nform = \"t('{value}')\"\nkind = \"text\"\n";
+    assert!(load(text).is_ok());
+    let text = load(&format!("{text}must_be_used = 1\n")).unwrap_err().to_string();
+    assert!(text.contains("can be any words") && text.contains("d.toml:12:"), "{text}");
+}

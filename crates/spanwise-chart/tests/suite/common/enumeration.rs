@@ -53,7 +53,7 @@ impl<'a> Enumeration<'a> {
         let mut terms = case.domain.new_terms();
         let n = case.lattice.n_positions();
         let mut found = Vec::new();
-        for p in 0..n {
+        for p in (0..n).filter(|&p| case.can_omit(0, case.lattice.span(p, n).start)) {
             for item in self.closed(&mut terms, p, n) {
                 let ty = self.closed_type(&item);
                 let accepts = |root: &&TypeId| case.domain.types().is_subtype(ty, **root);
@@ -91,7 +91,7 @@ impl<'a> Enumeration<'a> {
         let mut found = Vec::new();
         for (at, leaf) in case.lattice.leaves().iter().enumerate() {
             let span = case.lattice.span(p, q);
-            if leaf.start != span.start || leaf.end > span.end {
+            if leaf.start != span.start || !case.can_reach(leaf, span.end) {
                 continue;
             }
             for raw in case.domain.constants()[leaf.constant].frames.clone() {

@@ -67,6 +67,8 @@ pub struct Case {
     pub leaves: Vec<f32>,
     pub rules: Vec<f32>,
     pub joins: Vec<f32>,
+    /// For each word, whether no derivation may leave it out.
+    must_be_used: Vec<bool>,
     signatures: Vec<String>,
 }
 
@@ -109,6 +111,7 @@ pub fn built_in_cases(seed: u64, name: &str, options: Options) -> Vec<Case> {
                 leaves: (0..n_leaves * N_USAGES).map(|_| score(&mut random)).collect(),
                 rules: (0..grammar.n_rules()).map(|_| score(&mut random)).collect(),
                 joins: Vec::new(),
+                must_be_used: vec![false; n_tokens],
                 signatures: Vec::new(),
                 domain: domain.clone(),
                 grammar: grammar.clone(),
@@ -153,7 +156,10 @@ fn case(random: &mut Random, options: Options, is_repeated: bool) -> Case {
     } else {
         (0..lattice.n_cells()).map(|_| score(random)).collect()
     };
-    Case { domain, grammar, lattice, leaves: leaf_scores, rules, joins, signatures }
+    let is_strict = random.below(3) == 0;
+    let must_be_used: Vec<bool> = (0..n_tokens).map(|_| is_strict && random.below(3) == 0).collect();
+    let lattice = lattice.using(&must_be_used);
+    Case { domain, grammar, lattice, leaves: leaf_scores, rules, joins, must_be_used, signatures }
 }
 
 impl Case {
@@ -168,7 +174,7 @@ impl Case {
     pub fn describe(&self) -> String {
         let spans: Vec<_> =
             self.lattice.leaves().iter().map(|leaf| format!("{}..{}", leaf.start, leaf.end)).collect();
-        format!("{:?} on {:?} of {}", self.signatures, spans, self.lattice.n_tokens())
+        format!("{:?} on {:?} of {:?}", self.signatures, spans, self.must_be_used)
     }
 
     pub fn scaled(&self, factor: f32) -> Self {
@@ -180,6 +186,7 @@ impl Case {
             leaves: times(&self.leaves),
             rules: times(&self.rules),
             joins: times(&self.joins),
+            must_be_used: self.must_be_used.clone(),
             signatures: self.signatures.clone(),
         }
     }
@@ -194,7 +201,7 @@ impl Case {
         let mut terms = self.domain.new_terms();
         let n = self.lattice.n_positions();
         let mut found = BTreeSet::new();
-        for p in 0..n {
+        for p in (0..n).filter(|&p| self.can_omit(0, self.lattice.span(p, n).start)) {
             for free in self.free(&mut terms, p, n) {
                 if let Some(program) = self.domain.program(&mut terms, &free.meaning) {
                     found.insert(terms.display(program).to_string());
@@ -303,13 +310,23 @@ impl Case {
 
     fn leaf_frames(&self, p: usize, q: usize) -> Vec<(Leaf, FrameId)> {
         let span = self.lattice.span(p, q);
-        let leaves =
-            self.lattice.leaves().iter().filter(|leaf| leaf.start == span.start && leaf.end <= span.end);
+        let fits = |leaf: &&Leaf| leaf.start == span.start && self.can_reach(leaf, span.end);
+        let leaves = self.lattice.leaves().iter().filter(fits);
         leaves
             .flat_map(|leaf| {
                 self.domain.constants()[leaf.constant].frames.clone().map(|raw| (*leaf, FrameId(raw)))
             })
             .collect()
+    }
+
+    /// Whether these words may be left out.
+    fn can_omit(&self, start: u32, end: u32) -> bool {
+        (start..end).all(|word| !self.must_be_used[word as usize])
+    }
+
+    /// Whether a leaf and null words after it may take all words up to `end`.
+    fn can_reach(&self, leaf: &Leaf, end: u32) -> bool {
+        leaf.end <= end && self.can_omit(leaf.end, end)
     }
 
     /// Every derivation in normal form with its score, by a recursion that shares nothing with the chart.

@@ -19,6 +19,10 @@ pub(super) struct Findings {
     derivable: [usize; SETTINGS.len()],
     causes: BTreeMap<&'static str, usize>,
     failures: Vec<(String, String, String)>,
+    /// Programs that leave out words that must be used.
+    leaving_out: usize,
+    /// The first of these: the words, the utterance, the program.
+    left_out: Vec<(String, String, String)>,
 }
 
 /// Builds the charts of every example with a program, on all cores.
@@ -35,8 +39,12 @@ pub(super) fn examine(domain: &Domain, examples: &[Example]) -> Vec<Findings> {
                     bar.inc(1);
                     let program = terms.parse(example.program.as_ref()?).ok()?;
                     let utterance = example.spoken();
-                    let outcome = derivability.first_setting(&utterance, terms, program);
-                    Some(outcome.map_err(|cause| (cause.kind(), cause.describe(domain, terms))))
+                    let setting = derivability
+                        .first_setting(&utterance, terms, program)
+                        .map_err(|cause| (cause.kind(), cause.describe(domain, terms)));
+                    let left_out = derivability.left_out(&utterance, terms, program);
+                    let left_out = left_out.iter().map(|&at| utterance.tokens()[at].lower.clone()).collect();
+                    Some(Outcome { setting, left_out })
                 },
             )
             .collect();
@@ -47,26 +55,40 @@ pub(super) fn examine(domain: &Domain, examples: &[Example]) -> Vec<Findings> {
     found
 }
 
-type Outcome = Option<Result<usize, (&'static str, String)>>;
+struct Outcome {
+    /// The first setting that derives the program, or the kind of the cause and the cause.
+    setting: Result<usize, (&'static str, String)>,
+    /// Words that must be used and are not.
+    left_out: Vec<String>,
+}
 
-fn summarise(placement: &'static str, examples: &[Example], outcomes: Vec<Outcome>) -> Findings {
+fn summarise(placement: &'static str, examples: &[Example], outcomes: Vec<Option<Outcome>>) -> Findings {
     let mut findings = Findings {
         placement,
         programs: 0,
         derivable: [0; SETTINGS.len()],
         causes: BTreeMap::new(),
         failures: Vec::new(),
+        leaving_out: 0,
+        left_out: Vec::new(),
     };
     for (example, outcome) in examples.iter().zip(outcomes) {
-        match outcome {
-            None => continue,
-            Some(Ok(first)) => findings.derivable[first..].iter_mut().for_each(|n| *n += 1),
-            Some(Err((kind, message))) => {
+        let Some(Outcome { setting, left_out }) = outcome else { continue };
+        let shown =
+            |first: String| (first, example.utterance.clone(), example.program.clone().unwrap_or_default());
+        match setting {
+            Ok(first) => findings.derivable[first..].iter_mut().for_each(|n| *n += 1),
+            Err((kind, message)) => {
                 *findings.causes.entry(kind).or_default() += 1;
                 if findings.failures.len() < SHOWN {
-                    let program = example.program.clone().unwrap_or_default();
-                    findings.failures.push((message, example.utterance.clone(), program));
+                    findings.failures.push(shown(message));
                 }
+            }
+        }
+        if !left_out.is_empty() {
+            findings.leaving_out += 1;
+            if findings.left_out.len() < SHOWN {
+                findings.left_out.push(shown(left_out.join(" ")));
             }
         }
         findings.programs += 1;
@@ -91,6 +113,14 @@ pub(super) fn as_text(findings: &[Findings]) -> String {
             out += &format!("  {message}\n    {}\n    {}\n", shorten(utterance, 150), shorten(program, 200));
         }
     }
+    if let Some(found) = findings.first().filter(|found| found.leaving_out > 0) {
+        let n = found.leaving_out;
+        out +=
+            &format!("programs that leave out words with `must_be_used`: {n}; training allows it for them\n");
+        for (words, utterance, program) in &found.left_out {
+            out += &format!("  {words}\n    {}\n    {}\n", shorten(utterance, 150), shorten(program, 200));
+        }
+    }
     out
 }
 
@@ -106,6 +136,7 @@ pub(super) fn as_json(findings: &[Findings]) -> Value {
             "programs": found.programs,
             "derivable": settings,
             "causes": found.causes,
+            "leave_out_words": found.leaving_out,
             "failures": found.failures.iter().map(|(message, utterance, program)| {
                 json!({ "message": message, "utterance": utterance, "program": program })
             }).collect::<Vec<_>>(),

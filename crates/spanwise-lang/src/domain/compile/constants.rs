@@ -45,6 +45,7 @@ impl Compiler<'_> {
             kind: Kind::Predicate,
             class: None,
             only_phrases: false,
+            omission: decl.omission,
             frames: first..self.frames.len() as u32,
             term: None,
             implicit: decl.implicit,

@@ -85,7 +85,7 @@ impl Compiler<'_> {
         if decl.open {
             let members = self.constants.iter().skip(n_constants).map(|constant| constant.name.clone());
             self.classes[class].listed = members.collect();
-            self.hold(class);
+            self.hold(class, decl);
         }
         // A class without tables and names was reported by the reader.
         let is_listed = !decl.tables.is_empty() || !decl.names.is_empty();
@@ -99,13 +99,14 @@ impl Compiler<'_> {
     }
 
     /// Adds the constant that stands for members of an open class which no table lists.
-    fn hold(&mut self, class: ClassId) {
+    fn hold(&mut self, class: ClassId, decl: &EntityDecl) {
         let frame = self.classes[class].frame.0;
         let holder = self.constants.push(Constant {
             name: self.classes[class].name.clone(),
             kind: Kind::Entity(class),
             class: None,
             only_phrases: true,
+            omission: decl.omission,
             frames: frame..frame + 1,
             term: None,
             implicit: false,
@@ -206,6 +207,7 @@ impl Compiler<'_> {
                     kind: Kind::Entity(class),
                     class: None,
                     only_phrases: true,
+                    omission: decl.omission,
                     frames: frame..frame + 1,
                     term: Some(term),
                     implicit: false,

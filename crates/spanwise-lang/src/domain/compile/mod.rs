@@ -71,6 +71,7 @@ pub(super) fn compile(
     let accumulators = compiler.accumulators(&system.accumulators);
     compiler.lexicon(&file);
     compiler.only_phrases(&file);
+    compiler.must_be_used(&file);
     let phrases = compiler.phrases(&file);
     let wrap = compiler.wrap(&file);
     let root_types: Vec<TypeId> = system.root.iter().filter_map(|name| compiler.ty(name)).collect();

@@ -1,7 +1,7 @@
 //! The phrases of predicates: those of the lexicon, and those that are taken whole in trees.
 
-use super::super::ConstantId;
 use super::super::file::{At, DomainFile};
+use super::super::{ConstantId, Omission};
 use super::Compiler;
 use crate::diag::Diagnostic;
 use crate::lexicon::{Lexicon, Source};
@@ -20,17 +20,23 @@ impl Compiler<'_> {
     pub(super) fn only_phrases(&mut self, file: &DomainFile) {
         for name in &file.only_phrases {
             let Some(constant) = self.with_phrases(file, name) else { continue };
-            if !file.lexicon.iter().any(|(known, phrases)| known.value == name.value && !phrases.is_empty()) {
-                let problem = Diagnostic::new(
-                    name.range.clone(),
-                    format!(
-                        "`{}` has no phrase in the lexicon, so it would be allowed on no words",
-                        name.value
-                    ),
-                );
-                self.problems.push(problem.hint("give it a phrase in [lexicon]"));
-            }
+            self.needs_phrase(file, name, "it would be allowed on no words");
             self.constants[constant].only_phrases = true;
+        }
+    }
+
+    /// Checks that constants which must be used have phrases: that is where they must be.
+    pub(super) fn must_be_used(&mut self, file: &DomainFile) {
+        for decl in file.constants.iter().filter(|decl| decl.omission != Omission::Free) {
+            self.needs_phrase(file, &decl.name, "there are no words that must be used");
+        }
+    }
+
+    fn needs_phrase(&mut self, file: &DomainFile, name: &At<String>, or_else: &str) {
+        if !file.lexicon.iter().any(|(known, phrases)| known.value == name.value && !phrases.is_empty()) {
+            let message = format!("`{}` has no phrase in the lexicon, so {or_else}", name.value);
+            let problem = Diagnostic::new(name.range.clone(), message);
+            self.problems.push(problem.hint("give it a phrase in [lexicon]"));
         }
     }
 

@@ -1,7 +1,7 @@
 //! Compiles classes of predicates: each row of a table becomes a predicate with the signatures of its class.
 
 use super::super::file::{At, ConstantDecl, PredicateDecl};
-use super::super::{Constant, ConstantId, Kind, PredicateClassId};
+use super::super::{Constant, ConstantId, Kind, Omission, PredicateClassId};
 use super::entities::columns_in;
 use super::tables::Row;
 use super::{Compiler, System};
@@ -41,8 +41,13 @@ impl Compiler<'_> {
                 None => return,
             },
         };
-        let like_constant =
-            ConstantDecl { name: name.clone(), types: Vec::new(), form: None, implicit: false };
+        let like_constant = ConstantDecl {
+            name: name.clone(),
+            types: Vec::new(),
+            form: None,
+            implicit: false,
+            omission: Omission::Free,
+        };
         let signatures = self.signatures(&like_constant, texts);
         let Some(members) = self.members(&decl.rows) else { return };
         let Some(columns) = columns_in(&decl.rows.form.value) else {
@@ -113,6 +118,7 @@ impl Compiler<'_> {
                     kind: Kind::Predicate,
                     class: Some(rows.class),
                     only_phrases: true,
+                    omission: rows.decl.rows.omission,
                     frames: first..self.frames.len() as u32,
                     term: None,
                     implicit: false,

@@ -3,7 +3,8 @@
 use super::values::FileReader;
 use super::{At, EntityDecl};
 use crate::diag::Diagnostic;
-use spanwise_literals::{Options, Recognizer, Unit};
+use crate::domain::constant::Omission;
+use spanwise_literals::{Kind, Options, Recognizer, Unit};
 use std::str::FromStr;
 use toml_edit::TableLike;
 
@@ -28,6 +29,7 @@ impl FileReader<'_> {
             "currencies",
             "max_words",
             "verbatim",
+            "must_be_used",
         ];
         self.only(table, &keys, PLACE);
         let range = self.table_range(table);
@@ -44,6 +46,12 @@ impl FileReader<'_> {
                 return None;
             }
         };
+        let omission = self.omission(table);
+        if omission != Omission::Free && recognizer.kind() == Kind::Text {
+            let item = self.key_range(table, "must_be_used");
+            let message = "a text can be any words, so there are none that must be used";
+            self.problems.push(Diagnostic::new(item, message));
+        }
         Some(EntityDecl {
             class: class?,
             ty: ty?,
@@ -54,6 +62,7 @@ impl FileReader<'_> {
             aliases: Vec::new(),
             open: true,
             recognizer: Some(recognizer),
+            omission,
         })
     }
 

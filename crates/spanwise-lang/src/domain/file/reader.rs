@@ -6,6 +6,7 @@ use super::{
     PredicateDecl, TypeSystemDecl,
 };
 use crate::diag::Diagnostic;
+use crate::domain::constant::Omission;
 use crate::language::{self, LANGUAGES, Language};
 use crate::surface::Style;
 use crate::types::TypeDecl;
@@ -188,13 +189,17 @@ impl FileReader<'_> {
         for (key, item) in table.iter() {
             let name = At { value: key.to_owned(), range: self.key_range(table, key) };
             let decl = match item.as_table_like() {
-                None => ConstantDecl { name, types: self.text_list(item, key), form: None, implicit: false },
+                None => {
+                    let types = self.text_list(item, key);
+                    ConstantDecl { name, types, form: None, implicit: false, omission: Omission::Free }
+                }
                 Some(long) => {
-                    self.only(long, &["type", "form", "implicit", "about"], "a constant");
+                    self.only(long, &["type", "form", "implicit", "must_be_used", "about"], "a constant");
                     let types = long.get("type").map(|item| self.text_list(item, "type")).unwrap_or_default();
                     let form = self.text(long, "form");
                     self.text(long, "about");
-                    ConstantDecl { name, types, form, implicit: self.flag(long, "implicit") }
+                    let (implicit, omission) = (self.flag(long, "implicit"), self.omission(long));
+                    ConstantDecl { name, types, form, implicit, omission }
                 }
             };
             if decl.types.is_empty() {
@@ -218,7 +223,7 @@ impl FileReader<'_> {
     }
 
     fn entity(&mut self, table: &dyn TableLike) -> Option<EntityDecl> {
-        let keys = ["class", "type", "form", "table", "names", "phrases", "aliases", "open"];
+        let keys = ["class", "type", "form", "table", "names", "phrases", "aliases", "open", "must_be_used"];
         self.only(table, &keys, "[[entities]]");
         let range = self.table_range(table);
         let class = self.required(table, "class", "[[entities]]", range.clone());
@@ -234,6 +239,7 @@ impl FileReader<'_> {
             aliases: self.phrase_table(table, "aliases"),
             open: self.flag(table, "open"),
             recognizer: None,
+            omission: self.omission(table),
         };
         if decl.tables.is_empty() && decl.names.is_empty() && !decl.open {
             let problem =
@@ -246,7 +252,8 @@ impl FileReader<'_> {
     fn predicates(&mut self, top: &dyn TableLike) -> Vec<PredicateDecl> {
         let mut decls = Vec::new();
         for table in self.tables(top, "predicates") {
-            self.only(table, &["class", "type", "form", "table", "phrases"], "[[predicates]]");
+            let keys = ["class", "type", "form", "table", "phrases", "must_be_used"];
+            self.only(table, &keys, "[[predicates]]");
             let range = self.table_range(table);
             let class = self.required(table, "class", "[[predicates]]", range.clone());
             let form = self.required(table, "form", "[[predicates]]", range.clone());
@@ -273,6 +280,7 @@ impl FileReader<'_> {
                 aliases: Vec::new(),
                 open: false,
                 recognizer: None,
+                omission: self.omission(table),
             };
             decls.push(PredicateDecl { rows, types });
         }

@@ -2,8 +2,12 @@
 
 use super::At;
 use crate::diag::{Diagnostic, closest};
+use crate::domain::constant::Omission;
 use std::ops::Range;
 use toml_edit::{Item, TableLike, Value};
+
+/// The largest cost of leaving out a word. More is no different from forbidding it.
+const MAX_COST: f64 = 100.0;
 
 /// Reads values of a TOML document. Problems are collected.
 pub(super) struct FileReader<'a> {
@@ -122,6 +126,26 @@ impl FileReader<'_> {
             self.wrong(item, key, "true or false");
             false
         })
+    }
+
+    /// `true`, or a cost.
+    pub(super) fn omission(&mut self, table: &dyn TableLike) -> Omission {
+        let key = "must_be_used";
+        let Some(item) = table.get(key) else { return Omission::Free };
+        let number = item.as_float().or_else(|| item.as_integer().map(|number| number as f64));
+        match (item.as_bool(), number) {
+            (Some(true), _) => Omission::Forbidden,
+            (Some(false), _) => Omission::Free,
+            (None, Some(cost)) if cost > 0.0 && cost <= MAX_COST => Omission::Cost(cost as f32),
+            (None, Some(_)) => {
+                self.problem(item, format!("`{key}` must be true, or a cost above 0 and up to {MAX_COST}"));
+                Omission::Free
+            }
+            (None, None) => {
+                self.wrong(item, key, "true or a number");
+                Omission::Free
+            }
+        }
     }
 
     pub(super) fn key_range(&self, table: &dyn TableLike, key: &str) -> Range<usize> {

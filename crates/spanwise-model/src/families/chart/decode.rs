@@ -20,17 +20,22 @@ use spanwise_lang::{TermId, Terms};
 /// Derivations looked at for each alternative program: several derivations may give one program.
 const DERIVATIONS_PER_PROGRAM: usize = 50;
 
+/// What leaving out a word that must be used costs where no program uses all of them.
+const MUST_BE_USED: f32 = 30.0;
+
 /// Spans that are less probable than this are left out.
 const MIN_POSTERIOR: f64 = 1e-4;
 
 /// The best program of a chart, or why there is none; and posteriors of spans if they are requested.
-pub(super) fn decode(scored: &ScoredChart<'_>, details: Details, meter: &Meter) -> Decoded {
+pub(super) fn decode(mut scored: ScoredChart<'_>, details: Details, meter: &Meter) -> Decoded {
     let input = match scored.chart() {
         Ok(input) => input,
         Err(error) => return Decoded::nothing(broken(&error)),
     };
-    match found(scored, input, details, meter) {
+    match found(&scored, input, details, meter) {
         Ok(Some(decoded)) => decoded,
+        // Then as few as possible of the words that must be used are left out.
+        Ok(None) if scored.relax(MUST_BE_USED) => decode(scored, details, meter),
         Ok(None) => Decoded::nothing(Refused::no_program("the words allow no complete program")),
         Err(limit) => Decoded::nothing(exhausted(&scored.input.prepared, limit)),
     }
@@ -158,4 +163,100 @@ fn provenance(
         }
     };
     align(whole.unwrap_or(best), &null, of)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+    use crate::families::chart::{ChartParser, ChartSettings};
+    use crate::family::{Blueprint, Compact, EncoderSource, Objective, Pair};
+    use crate::outcome::Details;
+    use crate::span_model::{LossTarget, SpanFamily, SpanModel};
+    use spanwise_chart::budget::Meter;
+    use spanwise_core::{Random, Utterance};
+    use spanwise_lang::Domain;
+    use spanwise_lang::domain::NoTables;
+    use std::sync::Arc;
+
+    const LAMPS: &str = "name = 'lamps'\ntypes = ['Lamp', 'Task']\nroot = { types = ['Task'] }\n\
+        only_phrases = ['on']\n[constants]\non = 'Lamp -> Task'\nboth = 'Lamp, Lamp -> Lamp'\n[lexicon]\non = 'light'\n\
+        [[entities]]\nclass = 'lamp'\ntype = 'Lamp'\nform = 'lamp({name})'\nnames = ['desk', 'hall', 'porch']\n";
+
+    fn parser(must_be_used: &str) -> ChartParser {
+        let source = format!("{LAMPS}{must_be_used}");
+        let domain = Arc::new(Domain::load(&source, "lamps.toml", None, &NoTables).unwrap());
+        let mut terms = domain.new_terms();
+        let program = terms.parse("on(lamp(desk))").unwrap();
+        let pairs = [Pair::new(Utterance::new("light desk"), program)];
+        let shape = Compact { hidden: 8, layers: 1, heads: 2, intermediate: 8, ..Compact::default() };
+        let encoder = EncoderSource::Compact { shape: &shape, dropout: 0.0 };
+        let settings = ChartSettings { label_dropout: 0.0, ..ChartSettings::default() };
+        let blueprint = Blueprint { domain, terms: &terms, pairs: &pairs, encoder, seed: 1 };
+        let model = SpanModel::build(settings.spec(), blueprint, 0).unwrap();
+        ChartParser::new(model, settings)
+    }
+
+    fn logits(parser: &ChartParser, n_spans: usize, seed: u64) -> Vec<f32> {
+        let mut random = Random::new(seed, &[]);
+        let n = n_spans * parser.model.network.head().n_labels;
+        (0..n).map(|_| random.below(2001) as f32 / 50.0 - 20.0).collect()
+    }
+
+    /// The lamps of the best program under random scores.
+    fn lamps(parser: &ChartParser, text: &str, seed: u64) -> Vec<&'static str> {
+        let input = parser.prepare(Utterance::new(text)).unwrap();
+        let logits = logits(parser, input.spans.len(), seed);
+        let decoded = parser.decode(&input, &logits, Details::default(), &Meter::unlimited());
+        let parse = decoded.parse.unwrap();
+        let program = parse.terms.display(parse.program).to_string();
+        ["desk", "hall", "porch"].into_iter().filter(|name| program.contains(name)).collect()
+    }
+
+    #[test]
+    fn names_that_must_be_used_are_in_every_program_whatever_the_scores() {
+        let (free, strict, dear) =
+            (parser(""), parser("must_be_used = true\n"), parser("must_be_used = 100\n"));
+        let text = "light desk and hall";
+        let mut n_left_out = 0;
+        for seed in 0..30 {
+            n_left_out += usize::from(lamps(&free, text, seed).len() < 2);
+            assert_eq!(lamps(&strict, text, seed), ["desk", "hall"], "{seed}");
+            assert_eq!(lamps(&dear, text, seed), ["desk", "hall"], "{seed}");
+        }
+        assert!(n_left_out > 5, "{n_left_out}");
+    }
+
+    #[test]
+    fn a_program_is_found_where_not_all_names_can_be_used_and_it_uses_the_most() {
+        let strict = parser("must_be_used = true\n");
+        for seed in 0..30 {
+            // No word is left for `both`.
+            assert_eq!(lamps(&strict, "light desk hall", seed).len(), 1, "{seed}");
+            // It joins two of three.
+            assert_eq!(lamps(&strict, "light desk x hall porch", seed).len(), 2, "{seed}");
+        }
+    }
+
+    #[test]
+    fn an_example_that_leaves_out_a_name_is_learned_from() {
+        let loss = |must_be_used: &str, text: &str, program: &str| {
+            let parser = parser(must_be_used);
+            let mut terms = parser.model.domain.new_terms();
+            let program = terms.parse(program).unwrap();
+            let pair = Pair::new(Utterance::new(text), program);
+            let input = parser.prepare(pair.utterance.clone()).unwrap();
+            let logits = logits(&parser, input.spans.len(), 1);
+            let target = LossTarget { objective: Objective::Crf, pair: &pair, seed: 0, terms: &terms };
+            parser.loss(&input, &logits, &target).map(|(loss, _)| loss)
+        };
+        let strict = "must_be_used = true\n";
+        let (text, program) = ("light desk and hall", "on(lamp(hall))");
+        assert_eq!(loss(strict, text, program), loss("", text, program));
+        assert!(loss(strict, text, program).is_some());
+        // Against fewer other programs, the loss is lower.
+        let whole = "on(both(lamp(desk), lamp(hall)))";
+        assert!(loss(strict, text, whole).unwrap() < loss("", text, whole).unwrap());
+        assert_eq!(loss(strict, text, "on(lamp(porch))"), None);
+    }
 }

@@ -78,7 +78,7 @@ impl ChartParser {
             if !self.model.is_usable(logits.of(item)) {
                 return None;
             }
-            let chart = ScoredChart::new(self, &input, logits.of(item));
+            let mut chart = ScoredChart::new(self, &input, logits.of(item));
             let gold = chart.gold(terms, tasks[at].pair.program()?).ok()?;
             let scores = chart.flat();
             Some((at, GoldScores { gold, scores, lattice: input.prepared.lattice }))
@@ -125,7 +125,7 @@ impl SpanFamily for ChartParser {
     }
 
     fn decode(&self, input: &ChartInput, logits: &[f32], details: Details, meter: &Meter) -> Decoded {
-        decode::decode(&ScoredChart::new(self, input, logits), details, meter)
+        decode::decode(ScoredChart::new(self, input, logits), details, meter)
     }
 
     fn work(&self, input: &ChartInput) -> u64 {
@@ -139,7 +139,7 @@ impl SpanFamily for ChartParser {
         target: &LossTarget<'_>,
     ) -> Option<(f64, SpanGradient)> {
         let dropped = Dropped::draw(self, input, target);
-        objectives::loss(&ScoredChart::with_dropout(self, input, logits, dropped), target)
+        objectives::loss(ScoredChart::with_dropout(self, input, logits, dropped), target)
     }
 
     fn gold_trees(&self, terms: &mut Terms, tasks: &[Task<'_>]) -> Vec<Option<GoldTree>> {

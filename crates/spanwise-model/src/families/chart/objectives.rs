@@ -6,9 +6,9 @@ use crate::span_model::{LossTarget, SpanGradient};
 use spanwise_chart::objective::{Target, crf};
 
 /// Loss and gradient of one pair; `None` when the words do not allow the gold program.
-pub(super) fn loss(chart: &ScoredChart<'_>, target: &LossTarget<'_>) -> Option<(f64, SpanGradient)> {
-    let input = chart.chart().ok()?;
+pub(super) fn loss(mut chart: ScoredChart<'_>, target: &LossTarget<'_>) -> Option<(f64, SpanGradient)> {
     let gold = chart.gold(target.terms, target.pair.program()?).ok()?;
+    let input = chart.chart().ok()?;
     let rules = &chart.parser.sum_rules;
     let leaves = target.pair.leaves();
     let allowed = leaves.map(|leaves| chart.input.prepared.lattice.mask(leaves));

@@ -6,10 +6,11 @@ use super::settings::JoinScores;
 use crate::span_model::{COST, LeafMatch, Prepared, SpanGradient, Tables};
 use spanwise_chart::gold::{GoldChart, Joins, Underivable};
 use spanwise_chart::grammar::N_USAGES;
-use spanwise_chart::lattice::{ChartError, Gradient, Leaf, Scores};
+use spanwise_chart::lattice::{ChartError, Gradient, Lattice, Leaf, Scores};
 use spanwise_chart::typed::Input;
 
 use spanwise_core::Span;
+use spanwise_lang::domain::Omission;
 use spanwise_lang::{TermId, Terms};
 
 /// No column of the logits.
@@ -39,10 +40,15 @@ struct LeafKey {
     found: LeafMatch,
     /// How many of its words a name or phrase matches exactly.
     matched: f32,
+    /// What it would cost to leave out its words.
+    used: f32,
+    /// How many of its words must be used.
+    n_required: f32,
 }
 
 impl LeafKey {
-    /// What lexicon matches add to its score: its own, and those of its words.
+    /// What lexicon matches add to its score: its own, and those of its words. All readings cover the same words, so what using
+    /// a word adds is what leaving it out costs.
     fn phrase(&self, tables: &Tables) -> f32 {
         let own = match self.found.inexact {
             None => self.found.weight * tables.lexicon,
@@ -50,7 +56,7 @@ impl LeafKey {
                 self.found.weight * tables.matches[kind as usize] + self.found.cost * tables.matches[COST]
             }
         };
-        own + self.matched * tables.matched
+        own + self.matched * tables.matched + self.used
     }
 
     /// Adds the gradient of [`LeafKey::phrase`].
@@ -91,14 +97,17 @@ impl ChartInput {
             .leaves()
             .iter()
             .zip(&prepared.matches)
-            .map(|(leaf, &found)| LeafKey {
-                row: row((leaf.start, leaf.end)),
-                label: labels.of(leaf.constant) as u32,
-                found,
-                matched: is_matched[leaf.start as usize..leaf.end as usize]
-                    .iter()
-                    .map(|is| f32::from(*is))
-                    .sum(),
+            .map(|(leaf, &found)| {
+                let words = leaf.start as usize..leaf.end as usize;
+                let omissions = &prepared.omissions[words.clone()];
+                LeafKey {
+                    row: row((leaf.start, leaf.end)),
+                    label: labels.of(leaf.constant) as u32,
+                    found,
+                    matched: is_matched[words].iter().map(|is| f32::from(*is)).sum(),
+                    used: omissions.iter().copied().map(cost).sum(),
+                    n_required: omissions.iter().filter(|it| **it == Omission::Forbidden).count() as f32,
+                }
             })
             .collect();
         let cells =
@@ -110,6 +119,14 @@ impl ChartInput {
     pub(super) fn labels(&self) -> impl Iterator<Item = (&Leaf, usize, bool)> {
         let leaves = self.prepared.lattice.leaves().iter().zip(&self.leaves);
         leaves.map(|(leaf, key)| (leaf, key.label as usize, key.found.is_exact()))
+    }
+}
+
+/// What leaving out a word costs, where that is no matter of the lattice.
+fn cost(omission: Omission) -> f32 {
+    match omission {
+        Omission::Cost(cost) => cost,
+        Omission::Free | Omission::Forbidden => 0.0,
     }
 }
 
@@ -134,6 +151,8 @@ pub struct ScoredChart<'a> {
     pub(in crate::families) leaves: Vec<f32>,
     pub(in crate::families) joins: Vec<f32>,
     dropped: Dropped,
+    /// The lattice without words that must be used, if they were too many.
+    lenient: Option<Lattice>,
 }
 
 impl<'a> ScoredChart<'a> {
@@ -174,7 +193,24 @@ impl<'a> ScoredChart<'a> {
             _ => logits[row as usize * width + column as usize],
         };
         let joins = input.cells.iter().map(|both| both.iter().map(logit).sum()).collect();
-        Self { parser, input, leaves, joins, dropped }
+        Self { parser, input, leaves, joins, dropped, lenient: None }
+    }
+
+    /// The leaves.
+    fn lattice(&self) -> &Lattice {
+        self.lenient.as_ref().unwrap_or(&self.input.prepared.lattice)
+    }
+
+    /// Allows that words which must be used are left out, each at this cost; false when there are none.
+    pub(super) fn relax(&mut self, cost: f32) -> bool {
+        if self.lenient.is_some() || !self.input.prepared.lattice.is_strict() {
+            return false;
+        }
+        self.lenient = Some(self.input.prepared.lattice.lenient());
+        for (key, usages) in self.input.leaves.iter().zip(self.leaves.chunks_exact_mut(N_USAGES)) {
+            usages.iter_mut().for_each(|score| *score += cost * key.n_required);
+        }
+        true
     }
 
     /// The chart's input: grammar, lattice and scores.
@@ -184,17 +220,22 @@ impl<'a> ScoredChart<'a> {
     pub fn chart(&self) -> Result<Input<'_>, ChartError> {
         let model = &self.parser.model;
         let scores = Scores { leaves: &self.leaves, rules: &model.tables.rules, joins: &self.joins };
-        Input::new(&model.domain, &model.grammar, &self.input.prepared.lattice, scores)
+        Input::new(&model.domain, &model.grammar, self.lattice(), scores)
     }
 
-    /// The gold chart: all derivations of one program.
+    /// The gold chart: all derivations of one program. Where all of them leave out words that must be used, any words may be left
+    /// out from now on, without a cost: the example is what counts.
     ///
     /// # Errors
     /// A program without a derivation.
-    pub fn gold(&self, terms: &Terms, program: TermId) -> Result<GoldChart, Underivable> {
+    pub fn gold(&mut self, terms: &Terms, program: TermId) -> Result<GoldChart, Underivable> {
         let model = &self.parser.model;
         let joins = if self.joins.is_empty() { Joins::None } else { Joins::Merges };
-        GoldChart::new(&model.domain, &model.grammar, &self.input.prepared.lattice, terms, program, joins)
+        let gold = GoldChart::new(&model.domain, &model.grammar, self.lattice(), terms, program, joins);
+        if gold.is_ok() || !self.relax(0.0) {
+            return gold;
+        }
+        GoldChart::new(&model.domain, &model.grammar, self.lattice(), terms, program, joins)
     }
 
     /// All scores one after the other, as gold charts index them.

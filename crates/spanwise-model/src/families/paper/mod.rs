@@ -76,7 +76,10 @@ impl SpanFamily for PaperParser {
     }
 
     fn prepare(&self, utterance: Utterance) -> Result<PaperInput, ChartError> {
-        Ok(PaperInput::new(self.model.prepare(utterance)?))
+        let mut prepared = self.model.prepare(utterance)?;
+        // The beam search knows nothing of words that must be used.
+        prepared.lattice = prepared.lattice.lenient();
+        Ok(PaperInput::new(prepared))
     }
 
     fn prepared(input: &PaperInput) -> &Prepared {
