@@ -8,7 +8,7 @@ use crate::domain::{ClassId, ConstantId, Domain, FrameId};
 use crate::states::AccumulatorId;
 use crate::term::{Shape, TermId, Terms};
 use crate::types::TypeId;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 /// Largest program that is analyzed, in nodes of its tree.
 const MAX_SIZE: u64 = 1_000_000;
@@ -200,9 +200,12 @@ struct Reading {
     how: How,
 }
 
+/// A term of the program, and what stands in it in the place of what it lacks, where it is an argument that lacks something.
+type Part = (TermId, Option<TermId>);
+
 #[derive(Clone, Debug)]
 enum How {
-    Frame(FrameId, Vec<TermId>),
+    Frame(FrameId, Vec<Part>),
     Entity(ConstantId),
     Unlisted(ClassId),
     /// Gathered values, and what they are applied to.
@@ -222,7 +225,8 @@ impl Domain {
             return Err(Problem::TooLarge);
         }
         let readings = Readings::of(self, terms, body);
-        let of_body = readings.of_term(body);
+        let Some(readings) = readings else { return Err(Problem::TooLarge) };
+        let of_body = readings.of_part((body, None));
         if of_body.is_empty() {
             return Err(readings.explain(body));
         }
@@ -242,9 +246,11 @@ impl Domain {
             How::Unlisted(class) => Some(class),
             How::Frame(..) | How::Gather(..) => None,
         };
-        let readings = Readings::of(self, terms, root);
+        let Some(readings) = Readings::of(self, terms, root) else { return HashMap::new() };
         let order = terms.bottom_up(root).into_iter();
-        order.filter_map(|term| Some((term, readings.of_term(term).iter().find_map(class)?))).collect()
+        order
+            .filter_map(|term| Some((term, readings.of_part((term, None)).iter().find_map(class)?)))
+            .collect()
     }
 
     /// The program inside the domain's wrapper.
@@ -266,22 +272,47 @@ fn distinct(readings: &[Reading]) -> Vec<TypeId> {
 struct Readings<'a> {
     domain: &'a Domain,
     terms: &'a Terms,
-    by_term: HashMap<TermId, Vec<Reading>>,
+    by_part: HashMap<Part, Vec<Reading>>,
 }
 
 impl<'a> Readings<'a> {
-    fn of(domain: &'a Domain, terms: &'a Terms, body: TermId) -> Self {
-        let mut all = Self { domain, terms, by_term: HashMap::new() };
-        for term in terms.bottom_up(body) {
-            let readings = all.readings(term);
-            all.by_term.insert(term, readings);
+    /// `None` if there are too many parts.
+    fn of(domain: &'a Domain, terms: &'a Terms, body: TermId) -> Option<Self> {
+        let mut all = Self { domain, terms, by_part: HashMap::new() };
+        for part in all.parts(body)? {
+            let readings = all.readings(part);
+            all.by_part.insert(part, readings);
         }
-        all
+        Some(all)
     }
 
-    /// All readings of a term. Those of its arguments must be known.
-    fn readings(&self, term: TermId) -> Vec<Reading> {
+    /// All parts of a term that can be arguments, arguments before what contains them. `None` if there are too many.
+    fn parts(&self, body: TermId) -> Option<Vec<Part>> {
+        let mut parts: Vec<Part> = self.terms.bottom_up(body).into_iter().map(|term| (term, None)).collect();
+        if !self.domain.has_lacking() {
+            return Some(parts);
+        }
+        let mut known: HashSet<Part> = parts.iter().copied().collect();
+        let mut next = 0;
+        while let Some(&part) = parts.get(next) {
+            next += 1;
+            for &frame in self.domain.frames_like(self.terms, part.0) {
+                let args = self.arguments(frame, part).unwrap_or_default();
+                parts.extend(args.into_iter().filter(|&arg| known.insert(arg)));
+            }
+            if parts.len() as u64 > MAX_SIZE {
+                return None;
+            }
+        }
+        // Arguments have smaller numbers than the terms that contain them.
+        parts.sort_unstable();
+        Some(parts)
+    }
+
+    /// All readings of a part. Those of its arguments must be known.
+    fn readings(&self, part: Part) -> Vec<Reading> {
         let Self { domain, terms, .. } = self;
+        let (term, _) = part;
         if let Some(constant) = domain.entity(term) {
             let frame = domain.constants()[constant].frames.start;
             return vec![Reading { ty: domain.frame(FrameId(frame)).result, how: How::Entity(constant) }];
@@ -289,7 +320,7 @@ impl<'a> Readings<'a> {
         let mut found = Vec::new();
         for &id in domain.frames_like(terms, term) {
             let frame = domain.frame(id);
-            let Some(args) = self.arguments(id, term) else { continue };
+            let Some(args) = self.arguments(id, part) else { continue };
             if args.iter().zip(&frame.slots).all(|(&arg, &slot)| self.fits(arg, slot)) {
                 found.push(Reading { ty: frame.result, how: How::Frame(id, args) });
             }
@@ -302,19 +333,34 @@ impl<'a> Readings<'a> {
         found
     }
 
-    /// The arguments of `term` in the slots of a frame, if `term` matches its form.
-    fn arguments(&self, frame: FrameId, term: TermId) -> Option<Vec<TermId>> {
+    /// The arguments of a part in the slots of a frame, if it matches its form.
+    fn arguments(&self, frame: FrameId, part: Part) -> Option<Vec<Part>> {
         let frame = self.domain.frame(frame);
+        let form = frame.form.as_ref()?;
         let mut args = vec![None; frame.slots.len()];
-        let matches = frame.form.as_ref()?.take_apart(self.terms, term, &mut args);
-        matches.then(|| args.into_iter().collect()).flatten()
+        if !form.take_apart_with(self.terms, part, &mut args) {
+            return None;
+        }
+        let args: Vec<TermId> = args.into_iter().collect::<Option<_>>()?;
+        let with = |(slot, &ty): (usize, &TypeId)| match form.completions(slot).first() {
+            // What it lacks, the whole term lacks.
+            Some(None) if self.domain.is_lacking(ty) => part.1,
+            Some(Some(with)) => Some(args[*with]),
+            Some(None) | None => None,
+        };
+        let with: Vec<Option<TermId>> = match self.domain.has_lacking() {
+            true => frame.slots.iter().enumerate().map(with).collect(),
+            false => vec![None; args.len()],
+        };
+        Some(args.into_iter().zip(with).collect())
     }
 
     fn gathered(&self, term: TermId) -> Option<Reading> {
         let Self { domain, terms, .. } = self;
         let id = domain.accumulator_of(terms, term)?;
         let types = &domain.accumulator_types()[id];
-        let is_element = |&arg: &TermId| types.elements.iter().any(|&element| self.fits(arg, element));
+        let is_element =
+            |&arg: &TermId| types.elements.iter().any(|&element| self.fits((arg, None), element));
         let Some(wanted) = types.over else {
             let elements = terms.args(term);
             let is_set = elements.len() > 1 && elements.iter().all(is_element);
@@ -326,7 +372,7 @@ impl<'a> Readings<'a> {
         }
         let over = if domain.accumulators()[id].default == Some(last) {
             None
-        } else if self.fits(last, wanted) {
+        } else if self.fits((last, None), wanted) {
             Some(last)
         } else {
             return None;
@@ -334,12 +380,12 @@ impl<'a> Readings<'a> {
         Some(Reading { ty: types.result, how: How::Gather(id, over) })
     }
 
-    fn of_term(&self, term: TermId) -> &[Reading] {
-        self.by_term.get(&term).map_or(&[], Vec::as_slice)
+    fn of_part(&self, part: Part) -> &[Reading] {
+        self.by_part.get(&part).map_or(&[], Vec::as_slice)
     }
 
-    fn fits(&self, term: TermId, slot: TypeId) -> bool {
-        self.of_term(term).iter().any(|reading| self.domain.types().is_subtype(reading.ty, slot))
+    fn fits(&self, part: Part, slot: TypeId) -> bool {
+        self.of_part(part).iter().any(|reading| self.domain.types().is_subtype(reading.ty, slot))
     }
 
     /// Walks down from the root, always taking the first reading that fits. Iterative.
@@ -347,15 +393,16 @@ impl<'a> Readings<'a> {
         let domain = self.domain;
         let mut analysis = Analysis { nodes: Vec::new(), types: Vec::new(), is_ambiguous: false };
         // Terms without a node yet, each with its required type and the parent and position that it belongs to.
-        let mut todo = vec![(body, Want::Root, None::<(usize, usize)>)];
-        while let Some((term, want, parent)) = todo.pop() {
-            let mut fitting = self.of_term(term).iter().filter(|reading| self.wanted(reading, want));
+        let mut todo = vec![((body, None), Want::Root, None::<(usize, usize)>)];
+        while let Some((part, want, parent)) = todo.pop() {
+            let (term, _) = part;
+            let mut fitting = self.of_part(part).iter().filter(|reading| self.wanted(reading, want));
             let reading =
                 fitting.next().expect("a reading fits, because that of the parent was checked against it");
             analysis.is_ambiguous |= fitting.next().is_some();
             let at = analysis.nodes.len();
             let mut push =
-                |arg: TermId, want: Want, position: usize| todo.push((arg, want, Some((at, position))));
+                |arg: Part, want: Want, position: usize| todo.push((arg, want, Some((at, position))));
             let node = match &reading.how {
                 How::Frame(frame, args) => {
                     for (position, (&arg, &slot)) in
@@ -376,10 +423,10 @@ impl<'a> Readings<'a> {
                     let args = self.terms.args(term);
                     let elements = &args[..args.len() - usize::from(!types.is_set())];
                     if let (Some(over), Some(wanted)) = (*over, types.over) {
-                        push(over, Want::Subtype(wanted), elements.len());
+                        push((over, None), Want::Subtype(wanted), elements.len());
                     }
                     for (position, &element) in elements.iter().enumerate().rev() {
-                        push(element, Want::Element(*id), position);
+                        push((element, None), Want::Element(*id), position);
                     }
                     Node::Gather {
                         accumulator: *id,
@@ -410,24 +457,27 @@ impl<'a> Readings<'a> {
     }
 
     /// The problem of the deepest subterm because of which `term` has no reading.
-    fn explain(&self, mut term: TermId) -> Problem {
+    fn explain(&self, body: TermId) -> Problem {
         let Self { domain, terms, .. } = self;
+        let mut part = (body, None);
         loop {
-            let matching: Vec<(FrameId, Vec<TermId>)> = domain
+            let (term, _) = part;
+            let matching: Vec<(FrameId, Vec<Part>)> = domain
                 .frames_like(terms, term)
                 .iter()
-                .filter_map(|&frame| Some((frame, self.arguments(frame, term)?)))
+                .filter_map(|&frame| Some((frame, self.arguments(frame, part)?)))
                 .collect();
             let gather = domain.accumulator_of(terms, term).filter(|_| terms.args(term).len() > 1);
-            let parts: Vec<TermId> = match gather {
+            let parts: Vec<Part> = match gather {
                 Some(id) => {
                     let default = domain.accumulators()[id].default;
-                    terms.args(term).iter().copied().filter(|&arg| Some(arg) != default).collect()
+                    let others = terms.args(term).iter().filter(|&&arg| Some(arg) != default);
+                    others.map(|&arg| (arg, None)).collect()
                 }
                 None => matching.iter().flat_map(|(_, args)| args.iter().copied()).collect(),
             };
-            if let Some(&unread) = parts.iter().find(|&&part| self.of_term(part).is_empty()) {
-                term = unread;
+            if let Some(&unread) = parts.iter().find(|&&part| self.of_part(part).is_empty()) {
+                part = unread;
                 continue;
             }
             if matching.is_empty() && gather.is_none() {
@@ -444,7 +494,7 @@ impl<'a> Readings<'a> {
             return Problem::WrongTypes {
                 at: term,
                 name: terms.head_text(term).to_owned(),
-                found: shown.iter().map(|&arg| distinct(self.of_term(arg))).collect(),
+                found: shown.iter().map(|&arg| distinct(self.of_part(arg))).collect(),
                 expected,
             };
         }

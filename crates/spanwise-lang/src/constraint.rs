@@ -8,7 +8,7 @@
 //! For each open call, a prefix keeps the rules that are still possible, each with the fewest tokens that its context needs
 //! after it. A call sees its context only through the types that its parent accepts, so this is exact.
 //!
-//! Two kinds of programs are beyond it. Constants whose form repeats an argument are never written. And where constants
+//! Two kinds of programs are beyond it. Constants whose form repeats an argument, or lacks or completes one, are never written. And where constants
 //! together build a term that is also written like an entity or a literal, such a term is taken for what it is built from.
 
 mod cost;

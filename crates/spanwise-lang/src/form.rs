@@ -6,6 +6,9 @@
 use crate::diag::Diagnostic;
 use crate::term::{Shape, Symbol, TermId, Terms};
 
+/// How [`Form::Lacking`] is written, in forms and in terms that lack something.
+const LACKING: &str = "{0}";
+
 /// Deepest form that is accepted. Functions on forms recurse; two or three levels are usual.
 const MAX_DEPTH: u32 = 32;
 
@@ -29,6 +32,15 @@ const MAX_DEPTH: u32 = 32;
 pub enum Form {
     /// The argument with this number.
     Hole(usize),
+    /// An argument that lacks something, with another one in its place.
+    Completed {
+        /// The argument that lacks something.
+        argument: usize,
+        /// The argument in the place of what it lacks. It has a hole of its own, too.
+        with: usize,
+    },
+    /// What the term lacks: whatever takes it as an argument says what stands here.
+    Lacking,
     /// A term without holes.
     Ground(TermId),
     /// A call with a hole somewhere inside.
@@ -41,15 +53,16 @@ pub enum Form {
 }
 
 impl Form {
-    /// Parses a form. Holes are `{}` (the next argument) or `{2}` (the second one). `base` is the position of `text` in
-    /// its file.
+    /// Parses a form. Holes are `{}` (the next argument) or `{2}` (the second one), `{0}` is what the term lacks, and `{2:1}` is
+    /// the second argument with the first one in the place of what it lacks. `base` is the position of `text` in its file.
     ///
     /// # Errors
     /// Broken syntax, or a form nested too deep.
     pub fn parse(terms: &mut Terms, text: &str, base: usize) -> Result<Self, Diagnostic> {
         let root = parse_at(terms, text, base)?;
         Self::from_term(terms, root, &mut 0).ok_or_else(|| {
-            Diagnostic::new(base..base + text.len(), "holes are written `{}`, or `{1}`, `{2}` and so on")
+            let message = "holes are written `{}`, or `{1}`, `{2}` and so on; `{0}` and `{2:1}` are for what terms lack";
+            Diagnostic::new(base..base + text.len(), message)
         })
     }
 
@@ -61,7 +74,16 @@ impl Form {
                     *next += 1;
                     return Some(Self::Hole(*next - 1));
                 }
-                return inner.parse::<usize>().ok()?.checked_sub(1).map(Self::Hole);
+                if text == LACKING {
+                    return Some(Self::Lacking);
+                }
+                let number = |text: &str| text.parse::<usize>().ok()?.checked_sub(1);
+                return match inner.split_once(':') {
+                    None => number(inner).map(Self::Hole),
+                    Some((argument, with)) => {
+                        Some(Self::Completed { argument: number(argument)?, with: number(with)? })
+                    }
+                };
             }
         }
         let args: Vec<Self> =
@@ -85,9 +107,30 @@ impl Form {
     #[must_use]
     pub fn holes(&self) -> Vec<usize> {
         match self {
-            Self::Hole(n) => vec![*n],
-            Self::Ground(_) => Vec::new(),
+            Self::Hole(n) | Self::Completed { argument: n, .. } => vec![*n],
+            Self::Ground(_) | Self::Lacking => Vec::new(),
             Self::Call { args, .. } => args.iter().flat_map(Self::holes).collect(),
+        }
+    }
+
+    /// For each hole of this argument, what stands in the place of what it lacks.
+    #[must_use]
+    pub fn completions(&self, of: usize) -> Vec<Option<usize>> {
+        match self {
+            Self::Hole(n) if *n == of => vec![None],
+            Self::Completed { argument, with } if *argument == of => vec![Some(*with)],
+            Self::Hole(_) | Self::Completed { .. } | Self::Ground(_) | Self::Lacking => Vec::new(),
+            Self::Call { args, .. } => args.iter().flat_map(|arg| arg.completions(of)).collect(),
+        }
+    }
+
+    /// Whether the terms of this form lack something.
+    #[must_use]
+    pub fn is_lacking(&self) -> bool {
+        match self {
+            Self::Lacking => true,
+            Self::Hole(_) | Self::Completed { .. } | Self::Ground(_) => false,
+            Self::Call { args, .. } => args.iter().any(Self::is_lacking),
         }
     }
 
@@ -95,7 +138,12 @@ impl Form {
     pub fn refill(&self, terms: &mut Terms, fill: &dyn Fn(usize) -> Option<Self>) -> Option<Self> {
         match self {
             Self::Hole(n) => fill(*n),
+            Self::Completed { argument, with } => match (fill(*argument)?, fill(*with)?) {
+                (Self::Hole(argument), Self::Hole(with)) => Some(Self::Completed { argument, with }),
+                (argument, _) => Some(argument),
+            },
             Self::Ground(id) => Some(Self::Ground(*id)),
+            Self::Lacking => Some(Self::Lacking),
             Self::Call { head, args } => {
                 let args: Vec<Self> = args.iter().filter_map(|arg| arg.refill(terms, fill)).collect();
                 let ground: Option<Vec<TermId>> = args
@@ -117,16 +165,21 @@ impl Form {
     #[must_use]
     pub fn top(&self, terms: &Terms) -> Option<(Shape, Symbol)> {
         match self {
-            Self::Hole(_) => None,
+            Self::Hole(_) | Self::Completed { .. } | Self::Lacking => None,
             Self::Ground(id) => Some((terms.shape(*id), terms.head(*id))),
             Self::Call { head, .. } => Some((Shape::Call, *head)),
         }
     }
 
-    /// The term with `args` in the holes. Cost: linear in the form.
+    /// The term with `args` in the holes. Cost: linear in the form, and in arguments that lack something.
     pub fn build(&self, terms: &mut Terms, args: &[TermId]) -> TermId {
         match self {
             Self::Hole(n) => args[*n],
+            Self::Completed { argument, with } => {
+                let lacking = terms.leaf(Shape::Name, LACKING);
+                terms.replace(args[*argument], lacking, args[*with])
+            }
+            Self::Lacking => terms.leaf(Shape::Name, LACKING),
             Self::Ground(id) => *id,
             Self::Call { head, args: inner } => {
                 let built: Vec<TermId> = inner.iter().map(|form| form.build(terms, args)).collect();
@@ -138,8 +191,20 @@ impl Form {
     /// Matches `term` against this form. Returns whether it matches, with the contents of the holes in `args`, which must have an
     /// entry for each hole, all `None`. Cost: linear in the form, independent of the size of the term.
     pub fn take_apart(&self, terms: &Terms, term: TermId, args: &mut [Option<TermId>]) -> bool {
+        self.take_apart_with(terms, (term, None), args)
+    }
+
+    /// The same for a term and what stands in it in the place of what it lacks. So does the content of a completed hole contain
+    /// what completes it.
+    pub fn take_apart_with(
+        &self,
+        terms: &Terms,
+        (term, with): (TermId, Option<TermId>),
+        args: &mut [Option<TermId>],
+    ) -> bool {
         match self {
-            Self::Hole(n) => {
+            Self::Lacking => with == Some(term),
+            Self::Hole(n) | Self::Completed { argument: n, .. } => {
                 let known = args[*n].get_or_insert(term);
                 *known == term
             }
@@ -151,7 +216,7 @@ impl Form {
                     && inner
                         .iter()
                         .zip(terms.args(term))
-                        .all(|(form, &arg)| form.take_apart(terms, arg, args))
+                        .all(|(form, &arg)| form.take_apart_with(terms, (arg, with), args))
             }
         }
     }
@@ -218,10 +283,32 @@ mod tests {
     }
 
     #[test]
+    fn an_argument_completes_another_and_is_found_again() {
+        let mut terms = Terms::new();
+        let hate = Form::parse(&mut terms, "hate(agent({2}), xcomp({1:2}))", 0).unwrap();
+        let see = Form::parse(&mut terms, "see(agent({0}), theme({1}))", 0).unwrap();
+        assert_eq!((hate.completions(0), hate.completions(1)), (vec![Some(1)], vec![None]));
+        assert!(see.is_lacking() && !hate.is_lacking());
+        let [ann, ben] = ["ann", "ben"].map(|name| terms.parse(name).unwrap());
+        let lacking = see.build(&mut terms, &[ben]);
+        assert_eq!(terms.display(lacking).to_string(), "see(agent({0}), theme(ben))");
+        let built = hate.build(&mut terms, &[lacking, ann]);
+        assert_eq!(terms.display(built).to_string(), "hate(agent(ann), xcomp(see(agent(ann), theme(ben))))");
+        let mut args = [None, None];
+        assert!(hate.take_apart(&terms, built, &mut args));
+        let inner = args[0].unwrap();
+        assert!(see.take_apart_with(&terms, (inner, args[1]), &mut [None]));
+        assert!(!see.take_apart_with(&terms, (inner, Some(ben)), &mut [None]));
+        assert!(!see.take_apart(&terms, inner, &mut [None]));
+    }
+
+    #[test]
     fn odd_holes_and_deep_forms_are_errors() {
         let mut terms = Terms::new();
         assert!(Form::parse(&mut terms, "f({x})", 0).is_err());
-        assert!(Form::parse(&mut terms, "f({0})", 0).is_err());
+        for wrong in ["f({1:0})", "f({0:1})", "f({1:})", "f({:})", "f({1:2:3})", "f({-1})"] {
+            assert!(Form::parse(&mut terms, wrong, 0).is_err(), "{wrong}");
+        }
         let deep = format!("{}x{}", "f(".repeat(40), ")".repeat(40));
         assert_eq!(Form::parse(&mut terms, &deep, 7).unwrap_err().range.start, 7);
     }

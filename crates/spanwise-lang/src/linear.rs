@@ -225,7 +225,7 @@ pub fn vocabulary(domain: &Domain) -> Vec<Token> {
 /// Adds the tokens of a form without its holes. The depth of forms is limited.
 fn form_tokens(domain: &Domain, terms: &Terms, form: &Form, tokens: &mut Vec<Token>) {
     match form {
-        Form::Hole(_) => {}
+        Form::Hole(_) | Form::Completed { .. } | Form::Lacking => {}
         Form::Ground(term) => tokens.extend(linearize(domain, terms, *term)),
         Form::Call { head, args } => {
             tokens.push(Token::Name(terms.text(*head).to_owned()));

@@ -279,6 +279,21 @@ impl Terms {
         reached
     }
 
+    /// A term with another one in all places of a leaf. Cost: linear in the number of its different subterms.
+    pub fn replace(&mut self, root: TermId, leaf: TermId, by: TermId) -> TermId {
+        let order = self.bottom_up(root);
+        if order.binary_search(&leaf).is_err() {
+            return root;
+        }
+        let mut new = hashbrown::HashMap::with_capacity(order.len());
+        for id in order {
+            let args: Vec<TermId> = self.args(id).iter().map(|arg| new[arg]).collect();
+            let (shape, head) = (self.shape(id), self.head(id));
+            new.insert(id, if id == leaf { by } else { self.term(shape, head, &args) });
+        }
+        new[&root]
+    }
+
     /// Copies a term of another store into this one. Cost: linear in the number of different subterms.
     pub fn import(&mut self, other: &Self, root: TermId) -> TermId {
         let order = other.bottom_up(root);

@@ -342,8 +342,7 @@ impl SpanModel {
         };
         let matches = lattice.leaves().iter().map(|leaf| matches.of(leaf)).collect();
         let found = read.found.iter().filter(|found| found.kind <= MatchKind::Folded);
-        let omissions =
-            omissions(&self.domain, &lattice, found.map(|found| (found.span, found.constant)));
+        let omissions = omissions(&self.domain, &lattice, found.map(|found| (found.span, found.constant)));
         let lattice = lattice.using(&forbidden(&omissions));
         Ok(Prepared { utterance, read, pieces, lattice, matches, omissions })
     }

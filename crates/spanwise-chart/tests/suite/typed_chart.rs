@@ -121,3 +121,16 @@ fn the_best_score_is_the_limit_of_cold_sums() {
         assert!((log_z / f64::from(cold) - best).abs() < 0.05, "{} {best}", log_z / f64::from(cold));
     }
 }
+
+#[test]
+fn random_cases_have_words_that_must_be_used_and_arguments_that_complete_others() {
+    let options = Options { implicit: true, ..Options::default() };
+    let (mut n_strict, mut n_completed) = (0, 0);
+    for case in (0..300).flat_map(|seed| cases(seed, options)) {
+        let readings = case.readings();
+        // The words matter: with them, fewer programs are left.
+        n_strict += usize::from(!readings.is_empty() && case.lenient().count() > readings.len() as f64);
+        n_completed += usize::from(readings.iter().any(|program| case.completes(program)));
+    }
+    assert!(n_strict > 20 && n_completed > 20, "{n_strict} {n_completed}");
+}

@@ -143,8 +143,10 @@ impl<'a> Compiler<'a> {
 
     fn frame(&mut self, frame: &Frame) {
         let Some(form) = &frame.form else { return };
-        // Two holes with one argument are beyond tree grammars.
-        if form.holes().len() > frame.slots.len() {
+        // Two places with one argument are beyond tree grammars.
+        let completes = |slot: usize| form.completions(slot).into_iter().any(|with| with.is_some());
+        let is_copied = form.is_lacking() || (0..frame.slots.len()).any(completes);
+        if is_copied || form.holes().len() > frame.slots.len() {
             return;
         }
         let slots: Vec<Nonterminal> = frame.slots.iter().map(|&slot| of_type(slot)).collect();
@@ -172,7 +174,7 @@ impl<'a> Compiler<'a> {
     /// Adds the rules of a form. The depth of forms is limited.
     fn form(&mut self, result: Nonterminal, form: &Form, slots: &[Nonterminal]) {
         match form {
-            Form::Hole(_) => {}
+            Form::Hole(_) | Form::Completed { .. } | Form::Lacking => {}
             Form::Ground(term) => self.term(result, *term),
             Form::Call { head, args } => {
                 let args = args.iter().map(|arg| self.part(arg, slots)).collect();
@@ -184,9 +186,10 @@ impl<'a> Compiler<'a> {
     /// The nonterminal of an argument of a form.
     fn part(&mut self, form: &Form, slots: &[Nonterminal]) -> Nonterminal {
         match form {
-            Form::Hole(n) => slots[*n],
+            // A completed argument has been left out by the caller.
+            Form::Hole(n) | Form::Completed { argument: n, .. } => slots[*n],
             Form::Ground(term) => self.ground(*term),
-            Form::Call { .. } => {
+            Form::Call { .. } | Form::Lacking => {
                 let part = self.fresh();
                 self.form(part, form, slots);
                 part

@@ -120,6 +120,8 @@ pub struct Domain {
     entity_of: HashMap<TermId, ConstantId>,
     predicate_of: HashMap<String, ConstantId>,
     predicate_classes: Vec<String>,
+    /// For each type, whether its terms can lack something; empty if none can.
+    lacking: Vec<bool>,
 }
 
 /// All problems of a domain file.
@@ -407,7 +409,8 @@ impl Domain {
         let mut words = vec![Omission::Free; n_words];
         for (span, constant) in found {
             let omission = self.constants[constant].omission;
-            if omission == Omission::Free || self.frames_of(constant).all(|(_, frame)| frame.state.is_none()) {
+            if omission == Omission::Free || self.frames_of(constant).all(|(_, frame)| frame.state.is_none())
+            {
                 continue;
             }
             for word in &mut words[span.start as usize..span.end as usize] {
@@ -468,6 +471,16 @@ impl Domain {
             frame.slots.iter().map(|&slot| terms.leaf(Shape::Name, self.types.name(slot))).collect();
         let built = form.build(&mut terms, &args);
         terms.display(built).to_string()
+    }
+
+    /// Whether the terms of some type can lack something that what takes them completes.
+    pub(crate) fn has_lacking(&self) -> bool {
+        !self.lacking.is_empty()
+    }
+
+    /// Whether a term of this type, or of a subtype, can lack something.
+    pub(crate) fn is_lacking(&self, ty: TypeId) -> bool {
+        self.lacking.get(ty.index()).copied().unwrap_or(false)
     }
 
     /// The accumulator whose predicate is at the top of `term`.

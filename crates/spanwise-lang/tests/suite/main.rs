@@ -5,4 +5,5 @@
 mod constraint;
 mod domain_file;
 mod domain_rules;
+mod lacking;
 mod linear;

@@ -21,7 +21,7 @@ pub fn score(random: &mut Random) -> f32 {
 }
 
 /// Signatures that random constants have. Each constant is allowed on one run of words only, so a program determines
-/// its words.
+/// its words. Some have the arguments of their form after a bar.
 const SIGNATURES: &[&str] = &[
     "-> A",
     "-> B",
@@ -51,6 +51,14 @@ const SIGNATURES: &[&str] = &[
     "B>, <B -> A",
     "<A, A -> B",
     "G> -> A",
+    // Terms that lack an argument, and what completes them.
+    "-> V | {0}",
+    "B -> V | {1}, {0}",
+    "V -> V | {1}",
+    "V -> V | {0}, {1}",
+    "A, V -> B | {1}, {2:1}",
+    "V>, <A -> A | {2}, {1:2}, {2}",
+    "B, A, V -> V | {0}, {1}, {2}, {3:1}",
 ];
 
 /// Everything that can be switched.
@@ -127,14 +135,17 @@ fn case(random: &mut Random, options: Options, is_repeated: bool) -> Case {
     let signatures: Vec<String> =
         (0..n_constants).map(|_| SIGNATURES[random.below(SIGNATURES.len())].to_owned()).collect();
     let mut source = String::from(
-        "name = \"random\"\ntypes = [\"A\", \"B < A\", \"S\", \"E\", \"R\", \"F < G\", \"G\"]\n\
+        "name = \"random\"\ntypes = [\"A\", \"B < A\", \"S\", \"E\", \"R\", \"F < G\", \"G\", \"V\"]\n\
          [root]\ntypes = [\"A\", \"R\", \"G\"]\nwrap = \"do({})\"\n\
          [[accumulators]]\nhead = \"pick\"\nelements = [\"E\"]\nover = \"S\"\nresult = \"R\"\ndefault = \"any()\"\n\
          [[sets]]\nhead = \"all\"\nelements = [\"F\"]\nresult = \"G\"\n\
-         [constants]\nq = { type = \"B -> A\", implicit = true }\nw = { type = [\"A -> S\", \"R -> A\"], implicit = true }\n",
+         [constants]\nq = { type = \"B -> A\", implicit = true }\nv = { type = \"V\", form = \"v({0})\" }\nw = { type = [\"A -> S\", \"R -> A\"], implicit = true }\n",
     );
     for (at, signature) in signatures.iter().enumerate() {
-        source += &format!("k{at} = \"{signature}\"\n");
+        source += &match signature.split_once(" | ") {
+            Some((ty, form)) => format!("k{at} = {{ type = \"{ty}\", form = \"k{at}({form})\" }}\n"),
+            None => format!("k{at} = \"{signature}\"\n"),
+        };
     }
     let domain =
         Domain::load(&source, "random.toml", None, &NoTables).unwrap_or_else(|errors| panic!("{errors}"));
@@ -189,6 +200,11 @@ impl Case {
             must_be_used: self.must_be_used.clone(),
             signatures: self.signatures.clone(),
         }
+    }
+
+    /// The same where all words may be left out.
+    pub fn lenient(&self) -> Self {
+        Self { lattice: self.lattice.lenient(), ..self.scaled(1.0) }
     }
 
     /// The number of derivations in the chart.
@@ -317,6 +333,12 @@ impl Case {
                 self.domain.constants()[leaf.constant].frames.clone().map(|raw| (*leaf, FrameId(raw)))
             })
             .collect()
+    }
+
+    /// Whether some constant of a program completes an argument.
+    pub fn completes(&self, program: &str) -> bool {
+        let completing = self.signatures.iter().enumerate().filter(|(_, signature)| signature.contains(':'));
+        completing.into_iter().any(|(at, _)| program.contains(&format!("k{at}(")))
     }
 
     /// Whether these words may be left out.

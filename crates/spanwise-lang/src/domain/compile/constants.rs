@@ -124,7 +124,7 @@ impl Compiler<'_> {
         signature: &Signature,
         owner: ConstantId,
     ) -> bool {
-        if !self.check_optional(range, signature) {
+        if !self.check_optional(range, signature) || !self.check_completed(&form, range, signature) {
             return false;
         }
         let optional: Vec<usize> = optional(signature).map(|(at, _)| at).collect();
@@ -175,6 +175,21 @@ impl Compiler<'_> {
         true
     }
 
+    /// An argument that is left out neither completes another nor can be completed.
+    fn check_completed(&mut self, form: &Form, range: &Range<usize>, signature: &Signature) -> bool {
+        let is_required = |slot: usize| signature.slots[slot].absent == Absent::Required;
+        let is_fine = (0..signature.slots.len()).all(|slot| {
+            let mut with = form.completions(slot).into_iter().flatten();
+            with.all(|with| is_required(slot) && is_required(with))
+        });
+        if !is_fine {
+            let message = "an argument that completes another, or is completed, cannot be left out";
+            let problem = Diagnostic::new(range.clone(), message);
+            self.problems.push(problem.hint("make it required, without `?` and default"));
+        }
+        is_fine
+    }
+
     fn full_form(&mut self, decl: &ConstantDecl, signature: &Signature, is_called: bool) -> Option<Form> {
         let n_slots = signature.slots.len();
         let Some(written) = &decl.form else {
@@ -205,7 +220,17 @@ impl Compiler<'_> {
             self.problem(&written.range, message);
             return false;
         }
-        if matches!(form, Form::Hole(_)) {
+        let completions = (0..n_slots).flat_map(|slot| {
+            let with = form.completions(slot).into_iter().flatten();
+            with.map(move |with| (slot, with))
+        });
+        let is_odd = |&(slot, with): &(usize, usize)| with >= n_slots || with == slot;
+        if let Some((slot, with)) = completions.into_iter().find(is_odd) {
+            let message = format!("`{{{}:{}}}` names no other argument of `{name}`", slot + 1, with + 1);
+            self.problem(&written.range, message);
+            return false;
+        }
+        if matches!(form, Form::Hole(_) | Form::Completed { .. } | Form::Lacking) {
             self.problem(&written.range, "a form needs more than a hole");
             return false;
         }

@@ -3,6 +3,7 @@
 mod accumulators;
 mod constants;
 mod entities;
+mod lacking;
 mod phrases;
 mod predicates;
 mod tables;
@@ -77,6 +78,7 @@ pub(super) fn compile(
     let root_types: Vec<TypeId> = system.root.iter().filter_map(|name| compiler.ty(name)).collect();
     let no_meaning = compiler.no_meaning(&file.no_meaning);
     let contrasts = compiler.contrasts(&file);
+    let lacking = compiler.lacking(&accumulators, &system.root);
     // AFTER THIS POINT: only the states are missing.
     let states = compiler.states(&accumulators.types, &root_types, system.at.clone());
     if !compiler.problems.is_empty() {
@@ -92,6 +94,7 @@ pub(super) fn compile(
         no_meaning,
         contrasts,
         phrases,
+        lacking,
         states,
     }))
 }
@@ -168,6 +171,7 @@ struct Parts<'a> {
     no_meaning: HashSet<String>,
     contrasts: Vec<[ConstantId; 2]>,
     phrases: Lexicon,
+    lacking: Vec<bool>,
     states: States,
 }
 
@@ -252,7 +256,10 @@ impl Compiler<'_> {
         let text = file.wrap.as_ref()?;
         let parsed = Form::parse(&mut self.base, &text.value, text.range.start);
         let form = self.keep(parsed)?;
-        if form.holes() == [0] && !matches!(form, Form::Hole(_)) {
+        if form.holes() == [0]
+            && !form.is_lacking()
+            && !matches!(form, Form::Hole(_) | Form::Completed { .. })
+        {
             return Some(form);
         }
         self.problem(&text.range, "`wrap` needs exactly one hole, inside a call, as in `answer({})`");
@@ -333,6 +340,7 @@ impl Compiler<'_> {
             entity_of: self.entity_of,
             predicate_of: self.predicate_of,
             predicate_classes: self.predicate_classes,
+            lacking: parts.lacking,
         }
     }
 }

@@ -157,9 +157,9 @@ struct Rows<'a> {
     n_frames: usize,
 }
 
-/// Whether the text between braces is a hole for an argument: empty, or a number.
+/// Whether the text between braces is a hole for an argument: empty, a number, or two of them.
 fn is_hole(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii_digit())
+    text.bytes().all(|byte| byte.is_ascii_digit() || byte == b':')
 }
 
 /// A form with the cells of a row for its columns, and its holes as they are. `None` when a cell is empty.
