@@ -96,6 +96,7 @@ fn gradients_of_the_chart_parser_are_the_transpose_of_its_scores() {
             leaves: normals(chart.leaves.len(), &mut random),
             rules: normals(tables.rules.len(), &mut random),
             joins: normals(chart.joins.len(), &mut random),
+            implicit: normals(chart.implicit.len(), &mut random),
         };
         // A dropped label on words without a phrase has a constant score.
         for (g, score) in gradient.leaves.iter_mut().zip(&chart.leaves) {
@@ -106,6 +107,7 @@ fn gradients_of_the_chart_parser_are_the_transpose_of_its_scores() {
         let back = chart.backward(&gradient);
         let forward = dot(&gradient.leaves, &chart.leaves)
             + dot(&gradient.joins, &chart.joins)
+            + dot(&gradient.implicit, &chart.implicit)
             + dot(&gradient.rules, &tables.rules);
         let backward = dot(&back.logits, &logits) + table_dot(&back.tables, tables);
         assert!((forward - backward).abs() < 1e-2, "{joins:?}: {forward} {backward}");

@@ -1,6 +1,6 @@
 //! Compiles classes of predicates: each row of a table becomes a predicate with the signatures of its class.
 
-use super::super::file::{At, ConstantDecl, PredicateDecl};
+use super::super::file::{At, ConstantDecl, ImplicitDecl, PredicateDecl};
 use super::super::{Constant, ConstantId, Kind, PredicateClassId};
 use super::entities::columns_in;
 use super::tables::Row;
@@ -42,7 +42,7 @@ impl Compiler<'_> {
             },
         };
         let like_constant =
-            ConstantDecl { name: name.clone(), types: Vec::new(), form: None, implicit: false };
+            ConstantDecl { name: name.clone(), types: Vec::new(), form: None, implicit: ImplicitDecl::No };
         let signatures = self.signatures(&like_constant, texts);
         let Some(members) = self.members(&decl.rows) else { return };
         let Some(columns) = columns_in(&decl.rows.form.value) else {
