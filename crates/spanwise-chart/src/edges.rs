@@ -375,7 +375,10 @@ impl Edges<'_> {
                 for &(number, rule) in &self.grammar.implicit.unsaid[id as usize].fills {
                     let own = self.grammar.implicit_at_leaf(self.lattice, leaf, number as usize);
                     let usage = (leaf * N_USAGES + Usage::Closed.index()) as u32;
-                    found.push(Edge { tails: [NONE; 2], weights: [usage, self.rule(rule), self.implicit(own)] });
+                    found.push(Edge {
+                        tails: [NONE; 2],
+                        weights: [usage, self.rule(rule), self.implicit(own)],
+                    });
                 }
             }
         }
@@ -428,7 +431,8 @@ impl Edges<'_> {
             weights[if self.has_joins { 2 } else { 1 }] = own;
             let function = layout.inserted.start + fill.from as usize;
             let argument = layout.filling.start + fill.argument as usize;
-            let edge = |split| Edge { tails: self.pair((p, split, q), Side::Right, function, argument), weights };
+            let edge =
+                |split| Edge { tails: self.pair((p, split, q), Side::Right, function, argument), weights };
             found.extend((p + 1..q).map(edge));
         }
     }

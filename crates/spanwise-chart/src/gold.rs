@@ -174,10 +174,8 @@ impl GoldChart {
     pub fn alignments(&self) -> Vec<(usize, usize)> {
         let mut pairs = Vec::new();
         for (number, item) in self.items.iter().enumerate() {
-            let (Item::Leaf(node)
-            | Item::Unary(node, _)
-            | Item::Function(node, _)
-            | Item::Unsaid(node, _)) = *item
+            let (Item::Leaf(node) | Item::Unary(node, _) | Item::Function(node, _) | Item::Unsaid(node, _)) =
+                *item
             else {
                 continue;
             };

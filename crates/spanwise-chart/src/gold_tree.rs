@@ -85,10 +85,8 @@ impl Replay<'_> {
     }
 
     fn leaf(&mut self, item: Item, edge: &Edge) -> Option<(usize, Meaning)> {
-        let (Item::Leaf(node)
-        | Item::Unary(node, _)
-        | Item::Function(node, _)
-        | Item::Unsaid(node, _)) = item
+        let (Item::Leaf(node) | Item::Unary(node, _) | Item::Function(node, _) | Item::Unsaid(node, _)) =
+            item
         else {
             return None;
         };

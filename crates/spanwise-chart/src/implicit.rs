@@ -209,18 +209,21 @@ impl Grammar {
 
     fn implicit_frames(&self, domain: &Domain) -> Vec<FrameId> {
         let ids = (0..self.leaf_symbol.len() as u32).map(FrameId);
-        let is_used = |&frame: &FrameId| self.is_implicit(domain, frame) && domain.frame(frame).state.is_some();
+        let is_used =
+            |&frame: &FrameId| self.is_implicit(domain, frame) && domain.frame(frame).state.is_some();
         ids.filter(is_used).collect()
     }
 
     /// All ways to give arguments to a function without words.
     fn inserted_function(&mut self, domain: &Domain, frame: FrameId) {
         let used = domain.frame(frame);
-        let function = FunctionSymbol { slots: used.slots.clone(), sides: used.sides.clone(), result: used.result };
+        let function =
+            FunctionSymbol { slots: used.slots.clone(), sides: used.sides.clone(), result: used.result };
         let number = number(&mut self.implicit.inserted, domain.frame_owner(frame));
         for (slot, types) in fitting(domain, &function, 0) {
             let argument = self.fill_set(types);
-            let rule = self.rule(RuleKind::Implicit(frame), function.slots[slot], function.result, Side::Right);
+            let rule =
+                self.rule(RuleKind::Implicit(frame), function.slots[slot], function.result, Side::Right);
             let to = self.inserted_symbol(InsertedSymbol { frame, filled: 1 << slot });
             self.implicit.starts.push(Start { argument, to, rule });
         }

@@ -367,7 +367,8 @@ impl<'a> Outside<'a> {
         let (grammar, layout) = (self.input.grammar, &self.chart.layout);
         for start in &grammar.implicit.starts {
             let argument = layout.filling.start + start.argument as usize;
-            let slope = own[layout.inserted.start + start.to as usize] * self.rules.rules[start.rule as usize];
+            let slope =
+                own[layout.inserted.start + start.to as usize] * self.rules.rules[start.rule as usize];
             own[argument] += slope;
             self.rule_counts[start.rule as usize] += slope * values[argument];
         }
@@ -781,9 +782,12 @@ mod tests {
                 "{name}: {log_z} {log_space_z}"
             );
             let slow = log_space_marginals(&input, &meter).unwrap().unwrap();
-            for (fast, slow) in
-                [(&fast.leaves, slow.leaves), (&fast.rules, slow.rules), (&fast.joins, slow.joins), (&fast.implicit, slow.implicit)]
-            {
+            for (fast, slow) in [
+                (&fast.leaves, slow.leaves),
+                (&fast.rules, slow.rules),
+                (&fast.joins, slow.joins),
+                (&fast.implicit, slow.implicit),
+            ] {
                 let worst = fast.iter().zip(slow).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
                 assert!(worst < 1e-4, "{name}: {worst}");
             }

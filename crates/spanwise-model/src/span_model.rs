@@ -76,9 +76,8 @@ pub(crate) struct Spec {
 impl Spec {
     /// The constants that have a column for the words that they are inserted on, in order.
     fn implicit(&self, domain: &Domain) -> Vec<ConstantId> {
-        let is_inserted = |&id: &ConstantId| {
-            domain.frames_of(id).any(|(_, frame)| frame.implicit && frame.state.is_some())
-        };
+        let is_inserted =
+            |&id: &ConstantId| domain.frames_of(id).any(|(_, frame)| frame.implicit && frame.state.is_some());
         let is_scored = self.scores_implicit && self.options.implicit;
         let known = domain.predicates().map(|(id, _)| id).filter(is_inserted);
         if is_scored { known.collect() } else { Vec::new() }

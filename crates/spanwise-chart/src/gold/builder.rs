@@ -316,7 +316,9 @@ impl<'a> Builder<'a> {
             }
             let used = self.domain.frame(frame);
             let rule = self.key(RuleKind::Implicit(frame), used.slots[slot], used.result, Side::Right);
-            let (Some(rule), Some(number)) = (rule, self.cells[cell].get(Item::Closed(argument))) else { continue };
+            let (Some(rule), Some(number)) = (rule, self.cells[cell].get(Item::Closed(argument))) else {
+                continue;
+            };
             if self.first_on_right(frame, 0, argument) == Some(slot) {
                 made.push((Item::Inserted(node, 1 << slot), self.one(number, self.rule(rule))));
             }

@@ -44,7 +44,8 @@ fn check(case: &Case) {
     let Some(best) = chart.best() else { return };
     let mut terms = case.domain.new_terms();
     let (program, expected) = chart.tree(&mut terms, &best).unwrap();
-    let gold = GoldChart::new(&case.domain, &case.grammar, &case.lattice, &terms, program, case.own()).unwrap();
+    let gold =
+        GoldChart::new(&case.domain, &case.grammar, &case.lattice, &terms, program, case.own()).unwrap();
     let flat = case.flat();
     let found = gold.best_tree(&case.domain, &case.lattice, &mut terms, &flat).unwrap();
     assert!((found.score - best.score).abs() < 1e-3);

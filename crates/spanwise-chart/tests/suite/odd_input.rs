@@ -24,8 +24,13 @@ fn no_words_have_no_derivation() {
     let (domain, grammar) = scan();
     let lattice = Candidates::default().lattice(&domain, &Utterance::new("")).unwrap();
     let rules = vec![0.0; grammar.n_rules()];
-    let input =
-        Input::new(&domain, &grammar, &lattice, Scores { leaves: &[], rules: &rules, joins: &[], implicit: &[] }).unwrap();
+    let input = Input::new(
+        &domain,
+        &grammar,
+        &lattice,
+        Scores { leaves: &[], rules: &rules, joins: &[], implicit: &[] },
+    )
+    .unwrap();
     assert!(BestChart::new(input, &RuleValues::new(&grammar, &rules)).best().is_none());
     assert_eq!(marginals(&input, &RuleValues::new(&grammar, &rules)), None);
 }
