@@ -228,7 +228,7 @@ mod placement_tests {
         let grammar = Grammar::new(&domain, Options::default());
         let lattice = Candidates::default().lattice(&domain, &Utterance::new(text)).unwrap();
         let (leaves, rules) = (vec![0.0; lattice.leaves().len() * N_USAGES], vec![0.0; grammar.n_rules()]);
-        let scores = Scores { leaves: &leaves, rules: &rules, joins: &[] };
+        let scores = Scores { leaves: &leaves, rules: &rules, joins: &[], implicit: &[] };
         let input = Input::new(&domain, &grammar, &lattice, scores).unwrap();
         crate::count_derivations(&input)
     }

@@ -71,6 +71,7 @@ impl<'a> BestChart<'a> {
             layout: &self.chart.layout,
             storage: self.chart.storage,
             has_joins: !self.input.scores.joins.is_empty(),
+            has_implicit: !self.input.scores.implicit.is_empty(),
         }
     }
 
@@ -87,7 +88,10 @@ impl<'a> BestChart<'a> {
             None => scores.leaves[at],
             Some(rule) => match rule.checked_sub(scores.rules.len()) {
                 None => scores.rules[rule],
-                Some(join) => scores.joins[join],
+                Some(join) => match join.checked_sub(scores.joins.len()) {
+                    None => scores.joins[join],
+                    Some(implicit) => scores.implicit[implicit],
+                },
             },
         }
     }
@@ -193,6 +197,7 @@ impl Replay<'_, '_> {
             Symbol::Unary(_, id) => LeafSymbol::Unary(id),
             Symbol::Function(_, id) => LeafSymbol::Function(id),
             Symbol::LeafClosed(ty) => LeafSymbol::Closed(spanwise_lang::TypeId(ty)),
+            Symbol::Unsaid(id) => input.grammar.implicit.unsaid[id as usize].from,
             _ => return None,
         };
         let mut frames = input.domain.constants()[constant].frames.clone();
@@ -203,23 +208,42 @@ impl Replay<'_, '_> {
         };
         let whole = input.lattice.span(p, q);
         let tree = self.builder.constant(constant, Span::new(start, end), whole, &meaning);
-        Some(Part { tree, meaning })
+        let part = Part { tree, meaning };
+        match symbol {
+            Symbol::Unsaid(id) => self.unsaid(id, step.edge.weights[1], part),
+            _ => Some(part),
+        }
+    }
+
+    /// A leaf gets an argument that no words say.
+    fn unsaid(&mut self, id: u16, rule: u32, part: Part) -> Option<Part> {
+        let input = &self.chart.input;
+        let slot = input.grammar.implicit.unsaid[id as usize].slot as usize;
+        let frame = self.implicit_frame(rule)?;
+        let constant = input.domain.frame_owner(frame);
+        let argument = input.domain.leaf(self.builder.terms, constant, frame)?;
+        let meaning = input.domain.fill_slot(self.builder.terms, &part.meaning, slot, &argument)?;
+        Some(Part { tree: self.builder.implicit(constant, part.tree, &meaning), meaning })
+    }
+
+    /// The frame of the constant that a rule inserts, given the number of its score.
+    fn implicit_frame(&self, weight: u32) -> Option<FrameId> {
+        let rule = weight.checked_sub(self.edges.rules_at()).filter(|_| weight != NONE)?;
+        match self.chart.input.grammar.rules.get(rule as usize)?.kind {
+            RuleKind::Implicit(frame) => Some(frame),
+            _ => None,
+        }
     }
 
     /// An edge with one tail changes nothing, except where it inserts an implicit constant.
     fn pass(&mut self, step: &Step, part: Part) -> Option<Part> {
-        let grammar = self.chart.input.grammar;
-        let rule =
-            step.edge.weights[0].checked_sub(self.edges.rules_at()).filter(|_| step.edge.weights[0] != NONE);
-        let Some(RuleKind::Implicit(frame)) =
-            rule.and_then(|rule| grammar.rules.get(rule as usize)).map(|key| key.kind)
-        else {
-            return Some(part);
-        };
+        let Some(frame) = self.implicit_frame(step.edge.weights[0]) else { return Some(part) };
         let domain = self.chart.input.domain;
         let constant = domain.frame_owner(frame);
         let function = domain.leaf(self.builder.terms, constant, frame)?;
-        let meaning = domain.apply(self.builder.terms, &function, &part.meaning)?;
+        // Sides mean nothing to a function without words, but where it takes several arguments: they are on its right.
+        let side = (domain.frame(frame).slots.len() > 1).then_some(Side::Right);
+        let meaning = domain.apply_on(self.builder.terms, &function, &part.meaning, side)?;
         Some(Part { tree: self.builder.implicit(constant, part.tree, &meaning), meaning })
     }
 
@@ -234,6 +258,7 @@ impl Replay<'_, '_> {
                     | Symbol::Function(..)
                     | Symbol::Partial(_)
                     | Symbol::Composite(..)
+                    | Symbol::Inserted(_)
                     | Symbol::List(_)
             )
         };

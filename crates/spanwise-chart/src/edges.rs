@@ -7,6 +7,7 @@
 use crate::budget::{Exhausted, Meter};
 use crate::grammar::{Discontinuity, FillResult, Grammar, LeafSymbol, N_USAGES, Side, SpreadFunction, Usage};
 use crate::hypergraph::{Edge, Hypergraph, NONE};
+use crate::implicit::InsertedResult;
 use crate::lattice::Lattice;
 use crate::layout::{Layout, MAX_OPEN, Storage, unary_slot};
 use hashbrown::HashMap;
@@ -25,11 +26,17 @@ pub(crate) enum Symbol {
     Unary(Usage, u16),
     Function(Side, u16),
     LeafClosed(u16),
+    /// A leaf with an argument that no words say.
+    Unsaid(u16),
     Element(u16),
     List(u16),
     Spread(u16),
     Raw(u16),
     Closed(u16),
+    /// A type with at most so many implicit constants, fewer than a closed term may have.
+    Chain(u16, u16),
+    /// A function without words that has some of its arguments.
+    Inserted(u16),
     Accepted(u16),
     Filling(u16),
     Partial(u16),
@@ -49,6 +56,7 @@ pub(crate) struct Edges<'a> {
     pub layout: &'a Layout,
     pub storage: Storage,
     pub has_joins: bool,
+    pub has_implicit: bool,
 }
 
 impl Edges<'_> {
@@ -69,6 +77,18 @@ impl Edges<'_> {
     fn merged(&self, rule: u32, cell: usize) -> [u32; 3] {
         let join = self.rules_at() + self.grammar.n_rules() as u32 + cell as u32;
         [self.rule(rule), if self.has_joins { join } else { NONE }, NONE]
+    }
+
+    /// The weight of the score at a place among those of implicit constants.
+    fn implicit(&self, at: usize) -> u32 {
+        let n_joins = if self.has_joins { self.lattice.n_cells() } else { 0 };
+        let before = self.rules_at() as usize + self.grammar.n_rules() + n_joins;
+        if self.has_implicit { (before + at) as u32 } else { NONE }
+    }
+
+    /// The weight of a constant that is inserted in a cell.
+    fn inserted(&self, cell: usize, number: u16) -> u32 {
+        self.implicit(self.grammar.implicit_at_cell(cell, number as usize))
     }
 
     fn node(&self, cell: usize, place: usize) -> Node {
@@ -103,8 +123,10 @@ impl Edges<'_> {
             }
         }
         type Kind<'r> = (&'r std::ops::Range<usize>, fn(u16) -> Symbol);
-        let simple: [Kind<'_>; 9] = [
+        let simple: [Kind<'_>; 11] = [
             (&layout.leaf_closed, Symbol::LeafClosed),
+            (&layout.unsaid, Symbol::Unsaid),
+            (&layout.inserted, Symbol::Inserted),
             (&layout.element, Symbol::Element),
             (&layout.list, Symbol::List),
             (&layout.spread, Symbol::Spread),
@@ -118,6 +140,10 @@ impl Edges<'_> {
             if let Some(id) = within(range) {
                 return symbol(id);
             }
+        }
+        if let Some(at) = within(&layout.chain) {
+            let n_types = self.grammar.n_types as u16;
+            return Symbol::Chain(at / n_types + 1, at % n_types);
         }
         let at = (place - layout.open.start) as u16;
         Symbol::Open(at / width, at % width)
@@ -139,7 +165,10 @@ impl Edges<'_> {
             Symbol::List(acc) => self.lists(p, q, acc, found),
             Symbol::Spread(id) => self.spreads(p, q, id, found),
             Symbol::Raw(ty) => self.raw(p, q, TypeId(ty), found),
-            Symbol::Closed(ty) => self.closed(p, q, TypeId(ty), found),
+            Symbol::Unsaid(id) => self.unsaid(p, q, id, found),
+            Symbol::Closed(ty) => self.chain(p, q, self.grammar.implicit.chain, TypeId(ty), found),
+            Symbol::Chain(most, ty) => self.chain(p, q, most as usize, TypeId(ty), found),
+            Symbol::Inserted(id) => self.insertions(p, q, id, found),
             Symbol::Accepted(slot) => {
                 let cell = self.lattice.cell(p, q);
                 let types = self.grammar.accepted.get(slot as usize).into_iter().flatten();
@@ -150,7 +179,10 @@ impl Edges<'_> {
                 let types = self.grammar.fill_sets[set as usize].iter();
                 found.extend(types.map(|ty| self.one(cell, layout.closed.start + ty.index(), NONE)));
             }
-            Symbol::Partial(id) => self.fills(p, q, FillResult::Partial(id), found),
+            Symbol::Partial(id) => {
+                self.fills(p, q, FillResult::Partial(id), found);
+                self.unsaid_giving(self.lattice.cell(p, q), FillResult::Partial(id), found);
+            }
             Symbol::Composite(side, row, column) => self.composites(p, q, side, row, column, found),
             Symbol::Open(slot, column) => self.opens(p, q, slot, column, found),
             Symbol::Root => self.roots(found),
@@ -314,6 +346,12 @@ impl Edges<'_> {
             }
         }
         self.fills(p, q, FillResult::Done(ty), found);
+        self.unsaid_giving(cell, FillResult::Done(ty), found);
+        let own = |to| match to {
+            InsertedResult::Done(result, number) if result == ty => Some(self.inserted(cell, number)),
+            InsertedResult::Done(..) | InsertedResult::Inserted(_) => None,
+        };
+        self.inserted_fills(p, q, own, found);
     }
 
     fn fills(&self, p: usize, q: usize, to: FillResult, found: &mut Vec<Edge>) {
@@ -329,13 +367,73 @@ impl Edges<'_> {
         }
     }
 
-    fn closed(&self, p: usize, q: usize, ty: TypeId, found: &mut Vec<Edge>) {
+    /// Leaves with an argument that no words say.
+    fn unsaid(&self, p: usize, q: usize, id: u16, found: &mut Vec<Edge>) {
+        for leaf in self.lattice.leaves_within(p, q) {
+            let constant = self.lattice.leaves()[leaf].constant;
+            if self.grammar.unsaid_of(constant).any(|known| known == id) {
+                for &(number, rule) in &self.grammar.implicit.unsaid[id as usize].fills {
+                    let own = self.grammar.implicit_at_leaf(self.lattice, leaf, number as usize);
+                    let usage = (leaf * N_USAGES + Usage::Closed.index()) as u32;
+                    found.push(Edge {
+                        tails: [NONE; 2],
+                        weights: [usage, self.rule(rule), self.implicit(own)],
+                    });
+                }
+            }
+        }
+    }
+
+    fn unsaid_giving(&self, cell: usize, to: FillResult, found: &mut Vec<Edge>) {
+        for (id, unsaid) in self.grammar.implicit.unsaid.iter().enumerate() {
+            if unsaid.to == to {
+                found.push(self.one(cell, self.layout.unsaid.start + id, NONE));
+            }
+        }
+    }
+
+    /// Complete terms with at most so many implicit constants on the same words.
+    fn chain(&self, p: usize, q: usize, most: usize, ty: TypeId, found: &mut Vec<Edge>) {
         let cell = self.lattice.cell(p, q);
         found.push(self.one(cell, self.layout.raw.start + ty.index(), NONE));
-        for step in self.grammar.implicit.iter().filter(|step| step.result == ty) {
+        for step in self.grammar.implicit.steps.iter().filter(|step| step.result == ty) {
             for below in &self.grammar.accepted[step.slot as usize] {
-                found.push(self.one(cell, self.layout.raw.start + below.index(), self.rule(step.rule)));
+                let mut edge =
+                    self.one(cell, self.layout.stage(most - 1) + below.index(), self.rule(step.rule));
+                edge.weights[1] = self.inserted(cell, step.number);
+                found.push(edge);
             }
+        }
+    }
+
+    /// Functions without words that get their first argument, or one more.
+    fn insertions(&self, p: usize, q: usize, id: u16, found: &mut Vec<Edge>) {
+        let cell = self.lattice.cell(p, q);
+        for start in self.grammar.implicit.starts.iter().filter(|start| start.to == id) {
+            let argument = self.layout.filling.start + start.argument as usize;
+            found.push(self.one(cell, argument, self.rule(start.rule)));
+        }
+        self.inserted_fills(p, q, |to| (to == InsertedResult::Inserted(id)).then_some(NONE), found);
+    }
+
+    /// Functions without words that get one more argument, where the result has a weight.
+    fn inserted_fills(
+        &self,
+        p: usize,
+        q: usize,
+        weight: impl Fn(InsertedResult) -> Option<u32>,
+        found: &mut Vec<Edge>,
+    ) {
+        let (cell, layout) = (self.lattice.cell(p, q), self.layout);
+        for fill in &self.grammar.implicit.fills {
+            let Some(own) = weight(fill.to) else { continue };
+            let mut weights = self.merged(fill.rule, cell);
+            weights[if self.has_joins { 2 } else { 1 }] = own;
+            let function = layout.inserted.start + fill.from as usize;
+            let argument = layout.filling.start + fill.argument as usize;
+            let edge =
+                |split| Edge { tails: self.pair((p, split, q), Side::Right, function, argument), weights };
+            found.extend((p + 1..q).map(edge));
         }
     }
 

@@ -16,7 +16,7 @@ mod rest;
 use crate::budget::{Exhausted, Meter};
 use crate::grammar::{Grammar, N_USAGES, Side, Usage};
 use crate::hypergraph::{Edge, Hypergraph};
-use crate::lattice::Lattice;
+use crate::lattice::{Lattice, Scores};
 use crate::semiring::{LogSum, Semiring};
 use crate::typed::Input;
 pub use crate::underivable::Underivable;
@@ -39,6 +39,30 @@ pub enum Joins {
     /// Every join of the paper's tree: complete merges, a constant with the words after it, and the whole with the
     /// words before it (whose score comes after those of the cells).
     Tree,
+}
+
+/// What has scores of its own besides leaves and rules. Graphs number its scores after those: cells, then implicit constants.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct OwnScores {
+    /// Which joins.
+    pub joins: Joins,
+    /// Whether implicit constants are scored on words. Not with [`Joins::Tree`].
+    pub implicit: bool,
+}
+
+impl OwnScores {
+    /// Those of a typed chart with these scores.
+    #[must_use]
+    pub fn of(scores: &Scores<'_>) -> Self {
+        let joins = if scores.joins.is_empty() { Joins::None } else { Joins::Merges };
+        Self { joins, implicit: !scores.implicit.is_empty() }
+    }
+}
+
+impl From<Joins> for OwnScores {
+    fn from(joins: Joins) -> Self {
+        Self { joins, implicit: false }
+    }
 }
 
 /// The derivations of one program over one utterance.
@@ -87,11 +111,11 @@ impl GoldChart {
         lattice: &Lattice,
         terms: &Terms,
         program: TermId,
-        joins: Joins,
+        own: impl Into<OwnScores>,
     ) -> Result<Self, Underivable> {
         let analysis = analyze(domain, terms, program)?;
         let values = values(terms, &analysis);
-        let builder = Builder::new(domain, grammar, lattice, &analysis, &values, joins);
+        let builder = Builder::new(domain, grammar, lattice, &analysis, &values, own.into());
         let filled = builder.run(Stored::default(), &Meter::unlimited());
         match filled.unwrap_or_else(|_| unreachable!("there is no limit")) {
             Some(stored) => Ok(Self::of(stored, analysis)),
@@ -107,12 +131,12 @@ impl GoldChart {
         (domain, grammar, lattice): (&Domain, &Grammar, &Lattice),
         terms: &Terms,
         program: TermId,
-        joins: Joins,
+        own: impl Into<OwnScores>,
         meter: &Meter,
     ) -> Result<Option<Self>, Exhausted> {
         let Ok(analysis) = analyze(domain, terms, program) else { return Ok(None) };
         let values = values(terms, &analysis);
-        let builder = Builder::new(domain, grammar, lattice, &analysis, &values, joins);
+        let builder = Builder::new(domain, grammar, lattice, &analysis, &values, own.into());
         let filled = builder.run(Stored::default(), meter)?;
         Ok(filled.map(|stored| Self::of(stored, analysis)))
     }
@@ -150,7 +174,11 @@ impl GoldChart {
     pub fn alignments(&self) -> Vec<(usize, usize)> {
         let mut pairs = Vec::new();
         for (number, item) in self.items.iter().enumerate() {
-            let (Item::Leaf(node) | Item::Unary(node, _) | Item::Function(node, _)) = *item else { continue };
+            let (Item::Leaf(node) | Item::Unary(node, _) | Item::Function(node, _) | Item::Unsaid(node, _)) =
+                *item
+            else {
+                continue;
+            };
             let edges = self.graph.edges(number as u32).iter();
             pairs.extend(edges.map(|edge| (node as usize, edge.weights[0] as usize / N_USAGES)));
         }
@@ -169,11 +197,17 @@ pub(crate) enum Item {
     Function(u16, Side),
     /// A bare constant without slots.
     Leaf(u16),
+    /// A bare function with the argument of this slot, which no words say.
+    Unsaid(u16, u8),
     /// The values of a list from this one on.
     List(u16, u16),
     /// A whole subtree, before and after implicit constants.
     Raw(u16),
     Closed(u16),
+    /// A whole subtree with exactly so many implicit constants above it on the same words, fewer than there may be.
+    Chain(u16, u8),
+    /// A function without words with these slots filled.
+    Inserted(u16, u16),
     /// A function with these slots filled; the last from the left, if it was.
     Partial(u16, u16, Option<u8>),
     /// A subtree without another, composed with the last function on this side.
@@ -222,9 +256,9 @@ pub fn log_sum(
     meter: &Meter,
 ) -> Result<Option<f64>, Exhausted> {
     let Ok(analysis) = analyze(input.domain, terms, program) else { return Ok(None) };
-    let joins = if input.scores.joins.is_empty() { Joins::None } else { Joins::Merges };
     let values = values(terms, &analysis);
-    let builder = Builder::new(input.domain, input.grammar, input.lattice, &analysis, &values, joins);
+    let own = OwnScores::of(&input.scores);
+    let builder = Builder::new(input.domain, input.grammar, input.lattice, &analysis, &values, own);
     let sums = Sums { scores: input.scores.flat(), values: Vec::new() };
     let filled = builder.run(sums, meter)?;
     Ok(filled.and_then(|sums| sums.values.last().copied()).filter(|&sum| sum > f64::NEG_INFINITY))

@@ -85,7 +85,11 @@ impl Replay<'_> {
     }
 
     fn leaf(&mut self, item: Item, edge: &Edge) -> Option<(usize, Meaning)> {
-        let (Item::Leaf(node) | Item::Unary(node, _) | Item::Function(node, _)) = item else { return None };
+        let (Item::Leaf(node) | Item::Unary(node, _) | Item::Function(node, _) | Item::Unsaid(node, _)) =
+            item
+        else {
+            return None;
+        };
         let leaf = self.lattice.leaves()[edge.weights[0] as usize / N_USAGES];
         let whole = Span::new(leaf.start, std::mem::replace(&mut self.next, leaf.start));
         let meaning = match (self.lattice.value(&leaf), self.constant(node)) {
@@ -96,13 +100,25 @@ impl Replay<'_> {
             (None, None) => return None,
         };
         let tree = self.builder.constant(leaf.constant, Span::new(leaf.start, leaf.end), whole, &meaning);
-        Some((tree, meaning))
+        let Item::Unsaid(_, slot) = item else { return Some((tree, meaning)) };
+        let argument = self.chart.analysis.nodes[node as usize].children().nth(slot as usize)?;
+        let (constant, frame) = self.constant(argument as u16)?;
+        let argument = self.builder.domain.leaf(self.builder.terms, constant, frame)?;
+        let meaning =
+            self.builder.domain.fill_slot(self.builder.terms, &meaning, slot as usize, &argument)?;
+        Some((self.builder.implicit(constant, tree, &meaning), meaning))
     }
 
     /// An item made of one other: something new only where it is an implicit constant around it.
     fn pass(&mut self, item: Item, part: Part) -> Option<(usize, Meaning)> {
-        let (Item::Closed(node), Item::Raw(inner) | Item::List(inner, _) | Item::Subset(inner, _)) =
-            (item, part.item)
+        let (
+            Item::Closed(node) | Item::Chain(node, _) | Item::Inserted(node, _),
+            Item::Raw(inner)
+            | Item::List(inner, _)
+            | Item::Subset(inner, _)
+            | Item::Chain(inner, _)
+            | Item::Closed(inner),
+        ) = (item, part.item)
         else {
             return Some((part.tree, part.meaning));
         };
@@ -112,7 +128,8 @@ impl Replay<'_> {
         self.says[inner as usize] = Some(part.tree);
         let (constant, frame) = self.constant(node)?;
         let function = self.builder.domain.leaf(self.builder.terms, constant, frame)?;
-        let meaning = self.builder.domain.apply(self.builder.terms, &function, &part.meaning)?;
+        let side = matches!(item, Item::Inserted(..)).then_some(Side::Right);
+        let meaning = self.builder.domain.apply_on(self.builder.terms, &function, &part.meaning, side)?;
         Some((self.builder.implicit(constant, part.tree, &meaning), meaning))
     }
 

@@ -16,13 +16,14 @@
 //! (4) P       <- leaf C, P C             or mirrored; the argument fills the first open slot that accepts it, and
 //!                                        where the order of two sides does not matter the right one comes first
 //! (5) L       <- value L                 values join from the right; L C[over] <- or mirrored; L alone closes
-//! (6) C[b]    <- C[a]                    an implicit constant, at most one at a place
+//! (6) C[b]    <- C[a]                    an implicit constant; [`crate::implicit`] has the others
 //! (7) V       <- C[e] C[e], C[e] V       elements of a set, two or more; V alone closes: C[set] <- V
 //! (8) H[b]    <- f[set -> b] X           X is C[e] or V, f a leaf, an O, or a P with one slot left;
 //!     C[b]    <- X H[b]                  so a function stands between the elements of its set
 //! root        C[t] from any position to the end, t a root type; the words before it are null words
 //! ```
 
+use crate::implicit::Implicit;
 use crate::layout::{Layout, unary_slot};
 pub use crate::rules::{Discontinuity, N_USAGES, Options, RuleKey, RuleKind, Side, Usage};
 use hashbrown::HashMap;
@@ -90,16 +91,6 @@ impl FillResult {
             Self::Partial(id) => n_types + id as usize,
         }
     }
-}
-
-/// An implicit constant: `slot -> result` inserted above a complete term.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct ImplicitStep {
-    pub constant: ConstantId,
-    pub frame: FrameId,
-    pub slot: u16,
-    pub result: TypeId,
-    pub rule: u32,
 }
 
 /// An accumulator or a set in the grammar.
@@ -199,7 +190,7 @@ pub struct Grammar {
     /// The fills above by what they give: complete terms by type, then partials. Each with the side of its
     /// argument and whether it fills a leaf.
     pub(crate) fills_giving: Vec<Vec<(Side, bool, Fill)>>,
-    pub(crate) implicit: Vec<ImplicitStep>,
+    pub(crate) implicit: Implicit,
     pub(crate) gatherings: IndexVec<AccumulatorId, Gathering>,
     pub(crate) spread_symbols: Vec<SpreadSymbol>,
     pub(crate) spreads: Vec<Spread>,
@@ -220,7 +211,7 @@ pub struct Grammar {
     /// For each frame, where its places begin; one more at the end.
     place_starts: Vec<u32>,
     /// For each constant, its frames. The entities of a class share one.
-    frames_of: Vec<Range<u32>>,
+    pub(crate) frames_of: Vec<Range<u32>>,
 }
 
 /// How a bare constant enters the chart.
@@ -266,7 +257,7 @@ impl Grammar {
             partial_fills: [Vec::new(), Vec::new()],
             fill_sets: Vec::new(),
             fills_giving: Vec::new(),
-            implicit: Vec::new(),
+            implicit: Implicit::default(),
             gatherings: IndexVec::new(),
             spread_symbols: Vec::new(),
             spreads: Vec::new(),
@@ -282,6 +273,7 @@ impl Grammar {
             frames_of: domain.constants().iter().map(|constant| constant.frames.clone()).collect(),
         };
         grammar.leaves(domain);
+        grammar.unsaid_arguments(domain);
         grammar.fills(domain);
         grammar.accumulators(domain);
         grammar.implicit_steps(domain);
@@ -358,7 +350,7 @@ impl Grammar {
         self.options
     }
 
-    fn rule(&mut self, kind: RuleKind, input: TypeId, output: TypeId, side: Side) -> u32 {
+    pub(crate) fn rule(&mut self, kind: RuleKind, input: TypeId, output: TypeId, side: Side) -> u32 {
         let key = RuleKey { kind, input, output, side };
         let fresh = self.rules.len() as u32;
         let id = *self.rule_index.entry(key).or_insert(fresh);
@@ -372,7 +364,7 @@ impl Grammar {
         [Side::Left, Side::Right].map(|side| self.rule(kind, input, output, side))
     }
 
-    fn slot(&mut self, domain: &Domain, ty: TypeId) -> u16 {
+    pub(crate) fn slot(&mut self, domain: &Domain, ty: TypeId) -> u16 {
         if let Some(at) = self.slot_types.iter().position(|&known| known == ty) {
             return at as u16;
         }
@@ -500,7 +492,7 @@ impl Grammar {
         found
     }
 
-    fn fill_set(&mut self, types: Vec<TypeId>) -> u16 {
+    pub(crate) fn fill_set(&mut self, types: Vec<TypeId>) -> u16 {
         let known = self.fill_sets.iter().position(|set| *set == types);
         known.unwrap_or_else(|| {
             self.fill_sets.push(types);
@@ -508,7 +500,7 @@ impl Grammar {
         }) as u16
     }
 
-    fn partial(&mut self, symbol: PartialSymbol) -> u16 {
+    pub(crate) fn partial(&mut self, symbol: PartialSymbol) -> u16 {
         let fresh = self.partials.len() as u16;
         let id = *self.partial_of.entry(symbol.clone()).or_insert(fresh);
         if id == fresh {
@@ -589,22 +581,6 @@ impl Grammar {
             self.spread_symbols.push(SpreadSymbol { set, result, settle });
             self.spread_symbols.len() - 1
         }) as u16
-    }
-
-    fn implicit_steps(&mut self, domain: &Domain) {
-        if !self.options.implicit {
-            return;
-        }
-        for (constant, known) in domain.constants().iter_enumerated().filter(|(_, known)| known.implicit) {
-            for (frame, used) in domain.frames_of(constant).filter(|(_, used)| used.state.is_some()) {
-                if let [slot_type] = *used.slots {
-                    let slot = self.slot(domain, slot_type);
-                    let rule = self.rule(RuleKind::Implicit(frame), slot_type, used.result, Side::Right);
-                    self.implicit.push(ImplicitStep { constant, frame, slot, result: used.result, rule });
-                }
-            }
-            debug_assert_eq!(known.frames.clone().count(), domain.frames_of(constant).count());
-        }
     }
 
     fn open_composites(&mut self, domain: &Domain) {

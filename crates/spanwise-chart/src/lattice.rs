@@ -354,6 +354,8 @@ pub struct Scores<'a> {
     pub rules: &'a [f32],
     /// For each cell, a score for everything that is joined there; empty for none.
     pub joins: &'a [f32],
+    /// Scores of implicit constants on words, in the order of [`Grammar::implicit_at_cell`]; empty for none.
+    pub implicit: &'a [f32],
 }
 
 impl Scores<'_> {
@@ -363,10 +365,12 @@ impl Scores<'_> {
     /// The first score that is wrong.
     pub fn check(&self, grammar: &Grammar, lattice: &Lattice) -> Result<(), ChartError> {
         let joins = if self.joins.is_empty() { 0 } else { lattice.n_cells() };
+        let implicit = if self.implicit.is_empty() { 0 } else { grammar.n_implicit_scores(lattice) };
         let parts = [
             ("leaf", self.leaves, lattice.leaves().len() * N_USAGES),
             ("rule", self.rules, grammar.n_rules()),
             ("join", self.joins, joins),
+            ("implicit constant", self.implicit, implicit),
         ];
         for (what, scores, expected) in parts {
             if scores.len() != expected {
@@ -386,10 +390,11 @@ impl Scores<'_> {
 }
 
 impl Scores<'_> {
-    /// All scores in one array, in the order in which graphs number them: leaves, rules, cells.
+    /// All scores in one array, in the order in which graphs number them: leaves, rules, cells, implicit constants.
     #[must_use]
     pub fn flat(&self) -> Vec<f64> {
-        [self.leaves, self.rules, self.joins].into_iter().flatten().map(|&score| f64::from(score)).collect()
+        let all = [self.leaves, self.rules, self.joins, self.implicit];
+        all.into_iter().flatten().map(|&score| f64::from(score)).collect()
     }
 }
 
@@ -402,6 +407,8 @@ pub struct Gradient {
     pub rules: Vec<f32>,
     /// For each cell; empty where there were no join scores.
     pub joins: Vec<f32>,
+    /// For implicit constants; empty where they had no scores of their own.
+    pub implicit: Vec<f32>,
 }
 
 impl Gradient {
@@ -411,6 +418,7 @@ impl Gradient {
             (&mut self.leaves, &other.leaves),
             (&mut self.rules, &other.rules),
             (&mut self.joins, &other.joins),
+            (&mut self.implicit, &other.implicit),
         ];
         for (mine, theirs) in pairs {
             for (a, b) in mine.iter_mut().zip(theirs) {

@@ -13,6 +13,8 @@ pub(crate) struct Layout {
     pub function: [Range<usize>; 2],
     /// Complete leaves, by type.
     pub leaf_closed: Range<usize>,
+    /// Leaves with an argument that no words say.
+    pub unsaid: Range<usize>,
     /// Everything above, which a longer cell takes over from a shorter one.
     pub leaves: Range<usize>,
     /// Leaves that gather, by accumulator; for a set, complete terms that are elements.
@@ -23,6 +25,10 @@ pub(crate) struct Layout {
     /// Complete terms before and after implicit constants, by type.
     pub raw: Range<usize>,
     pub closed: Range<usize>,
+    /// With at most one implicit constant, at most two, and so on: what is between `raw` and `closed`.
+    pub chain: Range<usize>,
+    /// Functions without words that have some of their arguments.
+    pub inserted: Range<usize>,
     /// Complete terms by the slot type that accepts them.
     pub accepted: Range<usize>,
     /// Complete terms by the set of types that fills a slot.
@@ -46,12 +52,15 @@ impl Layout {
         let unary = std::array::from_fn(|_| take(n_unaries));
         let function = std::array::from_fn(|_| take(grammar.functions.len()));
         let leaf_closed = take(grammar.n_types);
-        let leaves = 0..leaf_closed.end;
+        let unsaid = take(grammar.implicit.unsaid.len());
+        let leaves = 0..unsaid.end;
         let element = take(grammar.gatherings.len());
         let list = take(grammar.gatherings.len());
         let spread = take(grammar.spread_symbols.len());
         let raw = take(grammar.n_types);
         let closed = take(grammar.n_types);
+        let chain = take((grammar.implicit.chain - 1) * grammar.n_types);
+        let inserted = take(grammar.implicit.symbols.len());
         // Rows that are read with columns are padded like them.
         let accepted = take(grammar.n_columns);
         let filling = take(grammar.fill_sets.len());
@@ -62,18 +71,31 @@ impl Layout {
             unary,
             function,
             leaf_closed,
+            unsaid,
             leaves,
             element,
             list,
             spread,
             raw,
             closed,
+            chain,
+            inserted,
             accepted,
             filling,
             partial,
             composite,
             open,
             stride: next,
+        }
+    }
+
+    /// Where complete terms with at most so many implicit constants on the same words begin.
+    pub(crate) fn stage(&self, n_inserted: usize) -> usize {
+        let n_types = self.raw.len();
+        match n_inserted {
+            0 => self.raw.start,
+            _ if n_inserted * n_types > self.chain.len() => self.closed.start,
+            _ => self.chain.start + (n_inserted - 1) * n_types,
         }
     }
 }

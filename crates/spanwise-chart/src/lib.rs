@@ -41,7 +41,7 @@
 //! let grammar = Grammar::new(&domain, Options::default());
 //! let leaves = [[1.0; N_USAGES], [0.5; N_USAGES], [0.0; N_USAGES]].concat();
 //! let rules = vec![0.0; grammar.n_rules()];
-//! let scores = Scores { leaves: &leaves, rules: &rules, joins: &[] };
+//! let scores = Scores { leaves: &leaves, rules: &rules, joins: &[], implicit: &[] };
 //! let input = Input::new(&domain, &grammar, &lattice, scores)?;
 //!
 //! let chart = BestChart::new(input, &RuleValues::new(&grammar, &rules));
@@ -69,6 +69,7 @@ pub mod gold;
 pub mod gold_tree;
 pub mod grammar;
 pub mod hypergraph;
+mod implicit;
 pub mod kbest;
 pub mod lattice;
 mod layout;

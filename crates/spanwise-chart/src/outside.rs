@@ -9,6 +9,7 @@ use crate::budget::{Exhausted, Meter};
 use crate::cost::{INSIDE_WORK, OUTSIDE_WORK};
 use crate::edges::Edges;
 use crate::grammar::{Discontinuity, Fill, FillResult, N_USAGES, Side, SpreadFunction, Usage};
+use crate::implicit::InsertedResult;
 use crate::lattice::Gradient;
 use crate::layout::{MAX_OPEN, Storage, unary_slot};
 use crate::semiring::{LogSum, Semiring, Sum, give_array, take_array};
@@ -32,7 +33,10 @@ fn is_safe(root: f64, input: &Input<'_>) -> bool {
     let best =
         |scores: &[f32]| scores.iter().fold(0.0f32, |best, &score| if score > best { score } else { best });
     let steps = 3.0 * input.lattice.n_positions() as f64;
-    let gain = steps * f64::from(best(input.scores.rules) + best(input.scores.joins));
+    // Implicit constants add steps of their own.
+    let steps = steps + input.grammar.implicit.chain.saturating_sub(1) as f64 * steps;
+    let scores = &input.scores;
+    let gain = steps * f64::from(best(scores.rules) + best(scores.joins) + best(scores.implicit));
     root.is_finite() && root > 0.0 && root.ln() > SMALLEST + gain + NEGLIGIBLE
 }
 
@@ -137,6 +141,7 @@ fn log_space_marginals(input: &Input<'_>, meter: &Meter) -> Result<Option<Gradie
         layout,
         storage: Storage::new(layout, input.lattice),
         has_joins: !input.scores.joins.is_empty(),
+        has_implicit: !input.scores.implicit.is_empty(),
     };
     let (graph, _) = edges.graph(meter)?;
     Ok(graph.marginals(&input.scores.flat()).map(|(_, flat)| unflatten(input, &flat)))
@@ -146,8 +151,14 @@ fn log_space_marginals(input: &Input<'_>, meter: &Meter) -> Result<Option<Gradie
 pub(crate) fn unflatten(input: &Input<'_>, flat: &[f64]) -> Gradient {
     let narrow = |values: &[f64]| values.iter().map(|&value| value as f32).collect();
     let (leaves, rest) = flat.split_at(input.scores.leaves.len());
-    let (rules, joins) = rest.split_at(input.scores.rules.len());
-    Gradient { leaves: narrow(leaves), rules: narrow(rules), joins: narrow(joins) }
+    let (rules, rest) = rest.split_at(input.scores.rules.len());
+    let (joins, implicit) = rest.split_at(input.scores.joins.len());
+    Gradient {
+        leaves: narrow(leaves),
+        rules: narrow(rules),
+        joins: narrow(joins),
+        implicit: narrow(implicit),
+    }
 }
 
 /// The outside pass: how much the root changes with every value of the chart.
@@ -159,6 +170,7 @@ struct Outside<'a> {
     leaves: Vec<f64>,
     rule_counts: Vec<f64>,
     joins: Vec<f64>,
+    implicit: Vec<f64>,
 }
 
 /// One side of a merge: values, how the root changes with them, and what is there at all.
@@ -182,6 +194,7 @@ impl<'a> Outside<'a> {
             leaves: vec![0.0; input.scores.leaves.len()],
             rule_counts: vec![0.0; input.scores.rules.len()],
             joins: vec![0.0; input.scores.joins.len()],
+            implicit: vec![0.0; input.scores.implicit.len()],
         };
         let mut slopes = take_array::<Sum>(chart.values.len());
         slopes.fill(0.0);
@@ -199,6 +212,7 @@ impl<'a> Outside<'a> {
             leaves: narrow(pass.leaves),
             rules: narrow(pass.rule_counts),
             joins: narrow(pass.joins),
+            implicit: narrow(pass.implicit),
         })
     }
 
@@ -232,7 +246,7 @@ impl<'a> Outside<'a> {
         {
             self.open(values, own, chart.occupied[at]);
         }
-        self.finish(values, own);
+        self.finish(values, own, at);
         let join = self.input.scores.joins.get(at).map_or(1.0, |&score| f64::from(score).exp());
         for split in p + 1..q {
             let (left, right) = (lattice.cell(p, split), lattice.cell(split, q));
@@ -240,7 +254,9 @@ impl<'a> Outside<'a> {
             let part = |cell: usize| &chart.values[storage.start(cell)..][..storage.len(cell)];
             let left = Part { values: part(left), slopes: left_slopes, occupied: chart.occupied[left] };
             let right = Part { values: part(right), slopes: right_slopes, occupied: chart.occupied[right] };
-            let share = self.merge(left, right, own, join, keeps_open);
+            let (mut left, mut right) = (left, right);
+            let inserted = self.fill_inserted(&mut left, &mut right, own, join, at);
+            let share = inserted + self.merge(left, right, own, join, keeps_open);
             if let Some(count) = self.joins.get_mut(at) {
                 *count += share;
             }
@@ -347,8 +363,15 @@ impl<'a> Outside<'a> {
     }
 
     /// Undoes the steps after the merges.
-    fn finish(&mut self, values: &[f64], own: &mut [f64]) {
+    fn finish(&mut self, values: &[f64], own: &mut [f64], cell: usize) {
         let (grammar, layout) = (self.input.grammar, &self.chart.layout);
+        for start in &grammar.implicit.starts {
+            let argument = layout.filling.start + start.argument as usize;
+            let slope =
+                own[layout.inserted.start + start.to as usize] * self.rules.rules[start.rule as usize];
+            own[argument] += slope;
+            self.rule_counts[start.rule as usize] += slope * values[argument];
+        }
         for (slot, types) in grammar.accepted.iter().enumerate() {
             let slope = own[layout.accepted.start + slot];
             types.iter().for_each(|ty| own[layout.closed.start + ty.index()] += slope);
@@ -363,15 +386,8 @@ impl<'a> Outside<'a> {
                 grammar.elements_of[id].iter().for_each(|ty| own[layout.closed.start + ty.index()] += slope);
             }
         }
-        for ty in 0..grammar.n_types {
-            own[layout.raw.start + ty] += own[layout.closed.start + ty];
-        }
-        for step in &grammar.implicit {
-            let slope = own[layout.closed.start + step.result.index()] * self.rules.rules[step.rule as usize];
-            for ty in &grammar.accepted[step.slot as usize] {
-                own[layout.raw.start + ty.index()] += slope;
-                self.rule_counts[step.rule as usize] += slope * values[layout.raw.start + ty.index()];
-            }
+        for n_inserted in (1..=grammar.implicit.chain).rev() {
+            self.insertions(values, own, n_inserted, cell);
         }
         for (id, gathering) in grammar.gatherings.iter_enumerated() {
             if let Some(close) = gathering.close {
@@ -388,6 +404,80 @@ impl<'a> Outside<'a> {
             }
             own[layout.leaf_closed.start + ty] += slope;
         }
+        for (id, unsaid) in grammar.implicit.unsaid.iter().enumerate() {
+            own[layout.unsaid.start + id] += match unsaid.to {
+                FillResult::Done(ty) => own[layout.raw.start + ty.index()],
+                FillResult::Partial(id) => own[layout.partial.start + id as usize],
+            };
+        }
+    }
+
+    /// Undoes the insertion of the last of at most so many implicit constants on the same words.
+    fn insertions(&mut self, values: &[f64], own: &mut [f64], n_inserted: usize, cell: usize) {
+        let (grammar, layout) = (self.input.grammar, &self.chart.layout);
+        let (before, after) = (layout.stage(n_inserted - 1), layout.stage(n_inserted));
+        for ty in 0..grammar.n_types {
+            own[layout.raw.start + ty] += own[after + ty];
+        }
+        for step in &grammar.implicit.steps {
+            let weight = self.rules.rules[step.rule as usize] * self.own(cell, step.number);
+            let slope = own[after + step.result.index()] * weight;
+            let mut share = 0.0;
+            for ty in &grammar.accepted[step.slot as usize] {
+                own[before + ty.index()] += slope;
+                share += slope * values[before + ty.index()];
+            }
+            self.rule_counts[step.rule as usize] += share;
+            self.count_inserted(cell, step.number, share);
+        }
+    }
+
+    /// The factor of a constant that is inserted in a cell.
+    fn own(&self, cell: usize, number: u16) -> f64 {
+        self.input.implicit_of(cell).get(number as usize).map_or(1.0, |&score| f64::from(score).exp())
+    }
+
+    fn count_inserted(&mut self, cell: usize, number: u16, share: f64) {
+        let at = self.input.grammar.implicit_at_cell(cell, number as usize);
+        if let Some(count) = self.implicit.get_mut(at) {
+            *count += share;
+        }
+    }
+
+    /// Undoes the fills of functions without words; returns the expected number of joins in them.
+    fn fill_inserted(
+        &mut self,
+        left: &mut Part<'_>,
+        right: &mut Part<'_>,
+        own: &[f64],
+        join: f64,
+        cell: usize,
+    ) -> f64 {
+        let (layout, grammar) = (&self.chart.layout, self.input.grammar);
+        let mut sum = 0.0;
+        if !(left.occupied.inserted && right.occupied.closed) {
+            return sum;
+        }
+        for fill in &grammar.implicit.fills {
+            let function = layout.inserted.start + fill.from as usize;
+            let argument = layout.filling.start + fill.argument as usize;
+            let slope = join
+                * match fill.to {
+                    InsertedResult::Done(ty, number) => {
+                        own[layout.raw.start + ty.index()] * self.own(cell, number)
+                    }
+                    InsertedResult::Inserted(id) => own[layout.inserted.start + id as usize],
+                };
+            if slope == 0.0 {
+                continue;
+            }
+            let share = self.product(slope, fill.rule, (left, function), (right, argument));
+            if let InsertedResult::Done(_, number) = fill.to {
+                self.count_inserted(cell, number, share);
+            }
+            sum += share;
+        }
+        sum
     }
 
     /// Undoes one merge; returns the expected number of joins in it.
@@ -607,6 +697,27 @@ impl<'a> Outside<'a> {
             for &(place, usage) in input.grammar.leaf_places(input.lattice.leaves()[leaf].constant) {
                 counts[usage.index()] += own[place as usize] * values[usage.index()];
             }
+            if !input.grammar.implicit.unsaid.is_empty() {
+                self.unsaid(own, leaf, values[Usage::Closed.index()]);
+            }
+        }
+    }
+
+    /// The same for leaves with an argument that no words say.
+    fn unsaid(&mut self, own: &[f64], leaf: usize, value: f64) {
+        let (layout, input) = (&self.chart.layout, self.input);
+        for id in input.grammar.unsaid_of(input.lattice.leaves()[leaf].constant) {
+            let slope = own[layout.unsaid.start + id as usize] * value;
+            for &(number, rule) in &input.grammar.implicit.unsaid[id as usize].fills {
+                let score = Sum::lift(input.unsaid_score(leaf, number));
+                let share = slope * self.rules.rules[rule as usize] * score;
+                self.leaves[leaf * N_USAGES + Usage::Closed.index()] += share;
+                self.rule_counts[rule as usize] += share;
+                let at = input.grammar.implicit_at_leaf(input.lattice, leaf, number as usize);
+                if let Some(count) = self.implicit.get_mut(at) {
+                    *count += share;
+                }
+            }
         }
     }
 }
@@ -659,7 +770,9 @@ mod tests {
             let leaves: Vec<f32> = (0..lattice.leaves().len() * N_USAGES).map(|at| score(at, 1.7)).collect();
             let rules: Vec<f32> = (0..grammar.n_rules()).map(|at| score(at, 2.3)).collect();
             let joins: Vec<f32> = (0..lattice.n_cells()).map(|at| score(at, 0.9)).collect();
-            let scores = Scores { leaves: &leaves, rules: &rules, joins: &joins };
+            let implicit: Vec<f32> =
+                (0..grammar.n_implicit_scores(&lattice)).map(|at| score(at, 3.1)).collect();
+            let scores = Scores { leaves: &leaves, rules: &rules, joins: &joins, implicit: &implicit };
             let input = Input::new(&domain, &grammar, &lattice, scores).unwrap();
             let (log_z, fast) = marginals(&input, &RuleValues::new(&grammar, &rules)).unwrap();
             let meter = Meter::unlimited();
@@ -669,9 +782,12 @@ mod tests {
                 "{name}: {log_z} {log_space_z}"
             );
             let slow = log_space_marginals(&input, &meter).unwrap().unwrap();
-            for (fast, slow) in
-                [(&fast.leaves, slow.leaves), (&fast.rules, slow.rules), (&fast.joins, slow.joins)]
-            {
+            for (fast, slow) in [
+                (&fast.leaves, slow.leaves),
+                (&fast.rules, slow.rules),
+                (&fast.joins, slow.joins),
+                (&fast.implicit, slow.implicit),
+            ] {
                 let worst = fast.iter().zip(slow).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
                 assert!(worst < 1e-4, "{name}: {worst}");
             }

@@ -6,6 +6,7 @@
 
 use crate::budget::{Exhausted, Meter};
 use crate::grammar::{Fill, FillResult, Grammar, LANES, N_USAGES, Side, SpreadFunction, Usage};
+use crate::implicit::InsertedResult;
 use crate::lattice::{ChartError, Lattice, Scores};
 use crate::layout::{Layout, MAX_OPEN, Storage, unary_slot};
 use crate::semiring::{Semiring, give_array, take_array};
@@ -57,6 +58,7 @@ pub(crate) struct Occupied {
     pub open: bool,
     pub partial: bool,
     pub list: bool,
+    pub inserted: bool,
     /// Elements of sets, or several of them.
     pub elements: bool,
     pub spread: bool,
@@ -103,6 +105,18 @@ impl<'a> Input<'a> {
     pub fn with_joins(self, joins: &'a [f32]) -> Self {
         debug_assert_eq!(joins.len(), self.lattice.n_cells());
         Self { scores: Scores { joins, ..self.scores }, ..self }
+    }
+
+    /// The scores of constants that are inserted in a cell; empty where they have none.
+    pub(crate) fn implicit_of(&self, cell: usize) -> &'a [f32] {
+        let at = |cell: usize| self.grammar.implicit_at_cell(cell, 0);
+        self.scores.implicit.get(at(cell)..at(cell + 1)).unwrap_or_default()
+    }
+
+    /// The score of a constant as an argument of a leaf.
+    pub(crate) fn unsaid_score(&self, leaf: usize, number: u16) -> f64 {
+        let at = self.grammar.implicit_at_leaf(self.lattice, leaf, number as usize);
+        self.scores.implicit.get(at).map_or(0.0, |&score| f64::from(score))
     }
 
     /// The leaves.
@@ -184,12 +198,16 @@ impl<S: Semiring> TypedChart<S> {
         let offset: f64 = self.scales[p..q].iter().sum();
         for leaf in lattice.leaves_ending(p, q) {
             add_leaf::<S>(input, leaf, offset, target);
+            if !input.grammar.implicit.unsaid.is_empty() {
+                add_unsaid::<S>(input, rules, leaf, offset, target);
+            }
         }
         let merge = Merge {
             grammar: input.grammar,
             layout: &self.layout,
             rules,
             keeps: Keeps::new(p, q, lattice.n_positions()),
+            implicit: input.implicit_of(at),
         };
         for split in p + 1..q {
             let (left, right) = (lattice.cell(p, split), lattice.cell(split, q));
@@ -205,7 +223,8 @@ impl<S: Semiring> TypedChart<S> {
             let mut scale = |range: &Range<usize>| {
                 target[range.clone()].iter_mut().for_each(|value| *value = S::times(*value, join));
             };
-            [&layout.list, &layout.spread, &layout.raw, &layout.partial].into_iter().for_each(&mut scale);
+            let merged = [&layout.list, &layout.spread, &layout.raw, &layout.inserted, &layout.partial];
+            merged.into_iter().for_each(&mut scale);
             (0..2).filter(|&side| occupied.composite[side]).for_each(|side| scale(&layout.composite[side]));
         }
         merge.finish(target, &mut occupied);
@@ -246,6 +265,27 @@ fn add_leaf<S: Semiring>(input: &Input<'_>, leaf: usize, offset: f64, target: &m
     let values: [S::Value; N_USAGES] = std::array::from_fn(|usage| S::lift_scaled(scores[usage], offset));
     for &(place, usage) in input.grammar.leaf_places(input.lattice.leaves()[leaf].constant) {
         target[place as usize] = S::plus(target[place as usize], values[usage.index()]);
+    }
+}
+
+/// Adds a leaf with an argument that no words say.
+fn add_unsaid<S: Semiring>(
+    input: &Input<'_>,
+    rules: &RuleValues<S>,
+    leaf: usize,
+    offset: f64,
+    target: &mut [S::Value],
+) {
+    let grammar = input.grammar;
+    let score = input.scores.leaves[leaf * N_USAGES + Usage::Closed.index()];
+    for id in grammar.unsaid_of(input.lattice.leaves()[leaf].constant) {
+        let place = grammar.layout.unsaid.start + id as usize;
+        for &(number, rule) in &grammar.implicit.unsaid[id as usize].fills {
+            let own = S::lift(input.unsaid_score(leaf, number));
+            let argument = S::times(rules.rules[rule as usize], own);
+            let value = S::times(S::lift_scaled(score, offset), argument);
+            target[place] = S::plus(target[place], value);
+        }
     }
 }
 
@@ -333,6 +373,8 @@ struct Merge<'a, S: Semiring> {
     layout: &'a Layout,
     rules: &'a RuleValues<S>,
     keeps: Keeps,
+    /// The scores of constants that are inserted in this cell; empty where they have none.
+    implicit: &'a [f32],
 }
 
 impl<S: Semiring> Merge<'_, S> {
@@ -365,6 +407,9 @@ impl<S: Semiring> Merge<'_, S> {
             self.compose(right.values, left.values, Side::Left, target, occupied);
         }
         self.gather(left, right, target, occupied);
+        if left.occupied.inserted && right.occupied.closed {
+            self.fill_inserted(left, right, target, occupied);
+        }
         if right.occupied.elements {
             self.spread(left, right, target, occupied);
         }
@@ -495,6 +540,39 @@ impl<S: Semiring> Merge<'_, S> {
         }
     }
 
+    /// The score of a constant that is inserted in this cell.
+    fn own(&self, number: u16) -> S::Value {
+        self.implicit.get(number as usize).map_or(S::ONE, |&score| S::lift(f64::from(score)))
+    }
+
+    /// Functions without words take an argument from the right.
+    fn fill_inserted(
+        &self,
+        left: Part<'_, S::Value>,
+        right: Part<'_, S::Value>,
+        target: &mut [S::Value],
+        occupied: &mut Occupied,
+    ) {
+        for fill in &self.grammar.implicit.fills {
+            let function = left.values[self.layout.inserted.start + fill.from as usize];
+            let argument = right.values[self.layout.filling.start + fill.argument as usize];
+            let value = S::times(S::times(function, self.rules.rules[fill.rule as usize]), argument);
+            if value == S::ZERO {
+                continue;
+            }
+            match fill.to {
+                InsertedResult::Done(ty, number) => {
+                    let value = S::times(value, self.own(number));
+                    Self::add(target, self.layout.raw.start + ty.index(), value);
+                }
+                InsertedResult::Inserted(id) => {
+                    occupied.inserted = true;
+                    Self::add(target, self.layout.inserted.start + id as usize, value);
+                }
+            }
+        }
+    }
+
     /// Rule (5): values join values, and are applied to their set.
     fn gather(
         &self,
@@ -605,11 +683,23 @@ impl<S: Semiring> Merge<'_, S> {
                 Self::add(target, layout.raw.start + gathering.result.index(), value);
             }
         }
-        target.copy_within(layout.raw.clone(), layout.closed.start);
-        for step in &grammar.implicit {
-            let sum = Self::sum_types(target, layout.raw.start, &grammar.accepted[step.slot as usize]);
-            let value = S::times(sum, self.rules.rules[step.rule as usize]);
-            Self::add(target, layout.closed.start + step.result.index(), value);
+        for (id, unsaid) in grammar.implicit.unsaid.iter().enumerate() {
+            let value = target[layout.unsaid.start + id];
+            let to = match unsaid.to {
+                FillResult::Done(ty) => layout.raw.start + ty.index(),
+                FillResult::Partial(id) => layout.partial.start + id as usize,
+            };
+            occupied.partial |= value != S::ZERO;
+            Self::add(target, to, value);
+        }
+        for n_inserted in 1..=grammar.implicit.chain {
+            let (before, after) = (layout.stage(n_inserted - 1), layout.stage(n_inserted));
+            target.copy_within(layout.raw.clone(), after);
+            for step in &grammar.implicit.steps {
+                let sum = Self::sum_types(target, before, &grammar.accepted[step.slot as usize]);
+                let weight = S::times(self.rules.rules[step.rule as usize], self.own(step.number));
+                Self::add(target, after + step.result.index(), S::times(sum, weight));
+            }
         }
         occupied.closed = target[layout.closed.clone()].iter().any(|&value| value != S::ZERO);
         for (id, gathering) in grammar.gatherings.iter_enumerated().filter(|_| occupied.closed) {
@@ -624,6 +714,12 @@ impl<S: Semiring> Merge<'_, S> {
         }
         for (set, types) in grammar.fill_sets.iter().enumerate() {
             target[layout.filling.start + set] = Self::sum_types(target, layout.closed.start, types);
+        }
+        for start in &grammar.implicit.starts {
+            let argument = target[layout.filling.start + start.argument as usize];
+            let value = S::times(argument, self.rules.rules[start.rule as usize]);
+            occupied.inserted |= value != S::ZERO;
+            Self::add(target, layout.inserted.start + start.to as usize, value);
         }
         if self.keeps.open && grammar.options.discontinuity != crate::grammar::Discontinuity::None {
             self.finish_open(target, occupied);

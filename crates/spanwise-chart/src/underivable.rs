@@ -56,8 +56,8 @@ pub(crate) fn reason(
     }
     let mut uses: Vec<(ConstantId, usize)> = Vec::new();
     for node in &analysis.nodes {
-        let Node::Constant { constant, .. } = *node else { continue };
-        if domain.constants()[constant].implicit && grammar.options().implicit {
+        let Node::Constant { constant, frame, .. } = *node else { continue };
+        if grammar.is_implicit(domain, frame) {
             continue;
         }
         match uses.iter_mut().find(|(known, _)| *known == constant) {

@@ -6,7 +6,7 @@
 //! the words that it has, or keep them.
 
 use crate::budget::{Exhausted, Meter};
-use crate::gold::{GoldChart, Joins};
+use crate::gold::{GoldChart, OwnScores};
 use crate::grammar::{Grammar, N_USAGES};
 use crate::lattice::Lattice;
 use crate::tree::{Category, SpanTree};
@@ -27,9 +27,9 @@ pub struct Found<'a> {
     pub grammar: &'a Grammar,
     /// The leaves.
     pub lattice: &'a Lattice,
-    /// The joins that have a score.
-    pub joins: Joins,
-    /// The scores, as a gold chart with these joins numbers them.
+    /// What has scores of its own.
+    pub own: OwnScores,
+    /// The scores, as a gold chart with those numbers them.
     pub scores: &'a [f32],
 }
 
@@ -43,7 +43,7 @@ pub struct Found<'a> {
 /// ```
 /// # use spanwise_chart::budget::Meter;
 /// # use spanwise_chart::derivation::BestChart;
-/// # use spanwise_chart::gold::Joins;
+/// # use spanwise_chart::gold::OwnScores;
 /// # use spanwise_chart::grammar::{Grammar, N_USAGES, Options};
 /// # use spanwise_chart::lattice::{Lattice, Leaf, Scores};
 /// # use spanwise_chart::typed::{Input, RuleValues};
@@ -60,14 +60,14 @@ pub struct Found<'a> {
 /// let lattice = Lattice::new(3, vec![leaf(1, 2, "on"), leaf(0, 2, "on"), leaf(2, 3, "hall")])?;
 /// let leaves = [[1.0; N_USAGES], [0.0; N_USAGES], [0.0; N_USAGES]].concat();
 /// let rules = vec![0.0; grammar.n_rules()];
-/// # let scores = Scores { leaves: &leaves, rules: &rules, joins: &[] };
+/// # let scores = Scores { leaves: &leaves, rules: &rules, joins: &[], implicit: &[] };
 /// # let input = Input::new(&domain, &grammar, &lattice, scores)?;
 /// # let chart = BestChart::new(input, &RuleValues::new(&grammar, &rules));
 /// # let mut terms = domain.new_terms();
 /// let (program, tree) = chart.tree(&mut terms, &chart.best().unwrap()).unwrap();
 ///
 /// let scores = [leaves, rules].concat();
-/// let chart = Found { domain: &domain, grammar: &grammar, lattice: &lattice, joins: Joins::None, scores: &scores };
+/// let chart = Found { domain: &domain, grammar: &grammar, lattice: &lattice, own: OwnScores::default(), scores: &scores };
 /// let phrases = domain.phrases().matches(&utterance);
 /// let whole = whole_phrases(&chart, (&mut terms, program), &tree, &phrases, &Meter::unlimited())?.unwrap();
 /// assert_eq!(whole.render(&domain, &terms, &utterance), "\
@@ -100,7 +100,7 @@ pub fn whole_phrases(
     }
     let lattice = found.lattice.clone().masked(&mask);
     let chart = (found.domain, found.grammar, &lattice);
-    let chart = GoldChart::within(chart, terms, program, found.joins, meter)?;
+    let chart = GoldChart::within(chart, terms, program, found.own, meter)?;
     let Some(chart) = chart.and_then(|chart| chart.best_only(&preferred)) else { return Ok(None) };
     let best = chart.best_tree(found.domain, &lattice, terms, found.scores);
     Ok(best.map(|best| best.tree).filter(|tree| constants(tree) != own))

@@ -188,6 +188,26 @@ impl Domain {
         None
     }
 
+    /// A function with a complete term in this slot, whichever slot an argument would fill; `None` when it does not fit.
+    pub fn fill_slot(
+        &self,
+        terms: &mut Terms,
+        function: &Meaning,
+        slot: usize,
+        argument: &Meaning,
+    ) -> Option<Meaning> {
+        let (Meaning::Open { inner, around }, Meaning::Done { term, ty }) = (function, argument) else {
+            return None;
+        };
+        let fits = |&wanted: &TypeId| is_free(inner, slot) && self.types().is_subtype(*ty, wanted);
+        self.all_slots(inner).get(slot).copied().filter(fits)?;
+        let mut inner = inner.clone();
+        match self.fill(terms, &mut inner, slot, *term) {
+            Some((term, ty)) => self.fill_around(terms, term, ty, around),
+            None => Some(Meaning::Open { inner, around: around.clone() }),
+        }
+    }
+
     /// Open composition: `outer` after `inner`, when both have exactly one open slot.
     #[must_use]
     pub fn compose(&self, outer: &Meaning, inner: &Meaning) -> Option<Meaning> {

@@ -31,7 +31,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use spanwise_chart::budget::Meter;
 use spanwise_chart::candidates::{Candidates, forbidden, omissions};
-use spanwise_chart::gold::Joins;
+use spanwise_chart::gold::OwnScores;
 use spanwise_chart::gold_tree::GoldTree;
 use spanwise_chart::grammar::{Grammar, N_USAGES, Options};
 use spanwise_chart::lattice::{ChartError, Lattice, Leaf};
@@ -40,7 +40,7 @@ use spanwise_chart::whole_phrases::{Found, whole_phrases};
 use spanwise_core::{Random, Span, Utterance};
 use spanwise_lang::domain::Omission;
 use spanwise_lang::matching::MatchKind;
-use spanwise_lang::{Domain, TermId, Terms};
+use spanwise_lang::{ConstantId, Domain, TermId, Terms};
 use spanwise_nn::pretrained::{EncoderConfig, Pretrained, Weights, WeightsError};
 use spanwise_nn::{Group, HeadConfig, Item, Logits, Network, ParamId, Params, Pieces, Tokenizer};
 use std::borrow::Cow;
@@ -68,8 +68,47 @@ pub(crate) struct Spec {
     pub(crate) meaning: bool,
     /// Width of the span scorer's hidden layer.
     pub(crate) hidden: usize,
-    /// Columns of logits besides those of labels.
+    /// Columns of logits besides those of labels and of implicit constants.
     pub(crate) n_extra: usize,
+    /// Whether implicit constants have columns of their own.
+    pub(crate) scores_implicit: bool,
+}
+
+impl Spec {
+    /// The constants that have a column for the words that they are inserted on, in order.
+    fn implicit(&self, domain: &Domain) -> Vec<ConstantId> {
+        let is_inserted =
+            |&id: &ConstantId| domain.frames_of(id).any(|(_, frame)| frame.implicit && frame.state.is_some());
+        let is_scored = self.scores_implicit && self.options.implicit;
+        let known = domain.predicates().map(|(id, _)| id).filter(is_inserted);
+        if is_scored { known.collect() } else { Vec::new() }
+    }
+}
+
+/// The columns of logits that score implicit constants on words; empty in models without them.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct ImplicitColumns {
+    /// For the constants that are inserted above complete terms, in the order of [`Grammar::inserted`].
+    pub inserted: Vec<u32>,
+    /// For those that are arguments without words, in the order of [`Grammar::unsaid`].
+    pub unsaid: Vec<u32>,
+}
+
+impl ImplicitColumns {
+    fn new(grammar: &Grammar, constants: &[ConstantId], first: usize) -> Self {
+        let column = |id: &ConstantId| {
+            let at = constants.iter().position(|known| known == id);
+            at.map(|at| (first + at) as u32)
+        };
+        let columns = |ids: &[ConstantId]| ids.iter().filter_map(column).collect();
+        Self { inserted: columns(grammar.inserted()), unsaid: columns(grammar.unsaid()) }
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.inserted.is_empty() && self.unsaid.is_empty()
+    }
 }
 
 /// Widest span scorer; a wider one would only exhaust memory.
@@ -105,6 +144,8 @@ pub struct SpanModel {
     pub tokenizer: Tokenizer,
     /// Encoder and span scorer.
     pub network: Network,
+    /// Where implicit constants are scored.
+    pub implicit: ImplicitColumns,
     /// The trainable scores that are read from tables, as the parameters of the network hold them.
     pub tables: Tables,
     lexicon: LexiconUse,
@@ -167,6 +208,15 @@ impl SpanModel {
             add(MEANING, &[1], tables.matches[tables::MEANING..].to_vec()),
             add(MATCHED, &[1], vec![tables.matched]),
         ];
+        let scored = spec.implicit(&domain);
+        let first = labels.len() + spec.n_extra;
+        // Models of earlier versions have no columns for them.
+        let has_columns = network.head().n_labels == first + scored.len();
+        let implicit = if has_columns && !scored.is_empty() {
+            ImplicitColumns::new(&grammar, &scored, first)
+        } else {
+            ImplicitColumns::default()
+        };
         let Spec { candidates, lexicon, meaning, .. } = spec;
         let meanings = meaning.then(|| Meanings::new(&domain, &tokenizer, &network)).flatten();
         let reader = vocabulary.map(|vocabulary| Reader::new(Arc::clone(&domain), vocabulary, &tokenizer));
@@ -177,6 +227,7 @@ impl SpanModel {
             labels,
             tokenizer,
             network,
+            implicit,
             tables,
             lexicon,
             reader,
@@ -194,7 +245,8 @@ impl SpanModel {
         let mut labels = Labels::new(&domain);
         let programs: Vec<TermId> = pairs.iter().filter_map(Pair::program).collect();
         labels.mark_rare(&domain, terms, &programs, rare_below);
-        let head = HeadConfig { hidden: spec.hidden, n_labels: labels.len() + spec.n_extra };
+        let n_labels = labels.len() + spec.n_extra + spec.implicit(&domain).len();
+        let head = HeadConfig { hidden: spec.hidden, n_labels };
         let (tokenizer, network) = match encoder {
             EncoderSource::Pretrained { directory, frozen_layers } => {
                 let Pretrained { config, mut weights, tokenizer } =
@@ -234,7 +286,9 @@ impl SpanModel {
             return Err(changed(first.unwrap_or_else(sizes)));
         }
         labels.set_rare(&state.rare);
-        if state.head != (HeadConfig { hidden: spec.hidden, n_labels: labels.len() + spec.n_extra }) {
+        let n_labels = labels.len() + spec.n_extra;
+        let sizes = [n_labels, n_labels + spec.implicit(&domain).len()];
+        if !sizes.iter().any(|&n_labels| state.head == HeadConfig { hidden: spec.hidden, n_labels }) {
             return Err(changed("the span scorer has another size".to_owned()));
         }
         if tokenizer.vocab_size() > state.encoder.vocab_size {
@@ -348,22 +402,22 @@ impl SpanModel {
     }
 
     /// The tree of a program in which constants take whole phrases of the domain; `None` where they do in `tree`, or where the
-    /// budget does not suffice for another. `scores` gives the joins that have a score, and all scores.
+    /// budget does not suffice for another. `scores` says what has scores of its own, and gives all scores.
     pub(crate) fn whole_phrases(
         &self,
         prepared: &Prepared,
         program: (&mut Terms, TermId),
         tree: &SpanTree,
         meter: &Meter,
-        scores: impl FnOnce() -> (Joins, Vec<f32>),
+        scores: impl FnOnce() -> (OwnScores, Vec<f32>),
     ) -> Option<SpanTree> {
         let phrases = self.domain.phrases().matches(&prepared.read.utterance);
         if phrases.is_empty() {
             return None;
         }
-        let (joins, scores) = scores();
+        let (own, scores) = scores();
         let (domain, grammar, lattice) = (&*self.domain, &self.grammar, &prepared.lattice);
-        let found = Found { domain, grammar, lattice, joins, scores: &scores };
+        let found = Found { domain, grammar, lattice, own, scores: &scores };
         whole_phrases(&found, program, tree, &phrases, meter).unwrap_or_default()
     }
 

@@ -4,6 +4,8 @@
 
 #[path = "toy/answers.rs"]
 mod answers;
+#[path = "toy/unsaid.rs"]
+mod unsaid;
 
 use spanwise_domains::data;
 use spanwise_domains::load::Spec;

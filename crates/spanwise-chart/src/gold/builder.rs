@@ -2,7 +2,7 @@
 
 use super::elements::{Elements, Subset};
 use super::rest::Rest;
-use super::{Item, Joins};
+use super::{Item, Joins, OwnScores};
 use crate::budget::{Exhausted, Meter};
 use crate::grammar::{
     Discontinuity, Grammar, LeafSymbol, N_USAGES, PartialSymbol, RuleKey, RuleKind, Side, Usage, commutes,
@@ -32,6 +32,7 @@ struct Cell {
     composite: Vec<(u16, u16, Side)>,
     partial: Vec<(u16, u16, Option<u8>)>,
     list: Vec<(u16, u16)>,
+    inserted: Vec<(u16, u16)>,
     subset: Vec<(u16, Subset)>,
     spread: Vec<(u16, u16, Subset)>,
 }
@@ -45,9 +46,15 @@ impl Cell {
             Item::Composite(node, missing, side) => self.composite.push((node, missing, side)),
             Item::Partial(node, filled, last_left) => self.partial.push((node, filled, last_left)),
             Item::List(node, at) => self.list.push((node, at)),
+            Item::Inserted(node, filled) => self.inserted.push((node, filled)),
             Item::Subset(set, subset) => self.subset.push((set, subset)),
             Item::Spread(node, set, subset) => self.spread.push((node, set, subset)),
-            Item::Unary(..) | Item::Function(..) | Item::Leaf(_) | Item::Raw(_) => {}
+            Item::Unary(..)
+            | Item::Function(..)
+            | Item::Leaf(_)
+            | Item::Unsaid(..)
+            | Item::Raw(_)
+            | Item::Chain(..) => {}
         }
     }
 
@@ -74,7 +81,7 @@ pub(super) struct Builder<'a> {
     grammar: &'a Grammar,
     lattice: &'a Lattice,
     analysis: &'a Analysis,
-    joins: Joins,
+    own: OwnScores,
     /// The node and slot that each node fills.
     parents: Vec<Option<(u16, usize)>>,
     /// For each position, the nodes that leaves from there may be, with the boundaries up to which they may reach, and their
@@ -96,8 +103,9 @@ impl<'a> Builder<'a> {
         lattice: &'a Lattice,
         analysis: &'a Analysis,
         values: &[Option<String>],
-        joins: Joins,
+        own: OwnScores,
     ) -> Self {
+        debug_assert!(own.joins != Joins::Tree || !own.implicit);
         let cells = vec![Cell::default(); lattice.n_cells()];
         let mut parents = vec![None; analysis.nodes.len()];
         for (node, kind) in analysis.nodes.iter().enumerate() {
@@ -123,7 +131,7 @@ impl<'a> Builder<'a> {
         }
         let rest = Rest::new(domain, grammar, analysis);
         let sets = Elements::of(domain, analysis);
-        Self { domain, grammar, lattice, analysis, joins, parents, starting, rest, sets, cells, n_items: 0 }
+        Self { domain, grammar, lattice, analysis, own, parents, starting, rest, sets, cells, n_items: 0 }
     }
 
     /// Gives all items and their edges to the sink, the root last; `None` when the program has no derivation.
@@ -146,6 +154,11 @@ impl<'a> Builder<'a> {
     fn cell(&mut self, p: usize, q: usize, sink: &mut impl Sink, meter: &Meter) -> Result<(), Exhausted> {
         let cell = self.lattice.cell(p, q);
         let mut made: Made = Vec::new();
+        if !self.grammar.implicit.unsaid.is_empty() {
+            self.unsaid(p, q, &mut made);
+            self.emit((p, q), std::mem::take(&mut made), sink);
+            self.with_unsaid(cell, &mut made);
+        }
         self.leaves(p, q, &mut made);
         for split in p + 1..q {
             let pair = Pair {
@@ -162,14 +175,21 @@ impl<'a> Builder<'a> {
         let mut made = Vec::new();
         self.lists_and_values(cell, &mut made);
         self.emit((p, q), made, sink);
+        let raw = self.raw(cell);
+        for n_inserted in 1..self.grammar.implicit.chain {
+            let mut made = Vec::new();
+            self.insert(cell, &raw, n_inserted, |node| Item::Chain(node, n_inserted as u8), &mut made);
+            self.emit((p, q), made, sink);
+        }
         let mut made = Vec::new();
-        self.finish(cell, &mut made);
+        self.finish(cell, &raw, &mut made);
         if q - p <= MAX_OPEN {
             self.opens(&self.cells[cell], &mut made);
         }
         self.emit((p, q), made, sink);
         let mut made = Vec::new();
         self.elements(&self.cells[cell], &mut made);
+        self.starts(cell, &mut made);
         self.emit((p, q), made, sink);
         Ok(())
     }
@@ -199,7 +219,7 @@ impl<'a> Builder<'a> {
     }
 
     fn merged(&self, rule: u32, cell: usize) -> [u32; 3] {
-        [self.rule(rule), if self.joins == Joins::None { NONE } else { self.join(cell) }, NONE]
+        [self.rule(rule), if self.own.joins == Joins::None { NONE } else { self.join(cell) }, NONE]
     }
 
     fn key(&self, kind: RuleKind, input: TypeId, output: TypeId, side: Side) -> Option<u32> {
@@ -229,7 +249,7 @@ impl<'a> Builder<'a> {
             let Some(frame) = self.frame(node) else { continue };
             let mut add = |item: Item, usage: Usage| {
                 let mut edge = Edge::leaf((leaf * N_USAGES + usage.index()) as u32);
-                if self.joins == Joins::Tree && self.lattice.leaves()[leaf].end < span.end {
+                if self.own.joins == Joins::Tree && self.lattice.leaves()[leaf].end < span.end {
                     edge.weights[1] = self.join(self.lattice.cell(p, q));
                 }
                 made.push((item, edge));
@@ -246,6 +266,113 @@ impl<'a> Builder<'a> {
                 }
             }
         }
+    }
+
+    /// Functions on words with an argument that no words say.
+    fn unsaid(&self, p: usize, q: usize, made: &mut Made) {
+        let span = self.lattice.span(p, q);
+        for &(node, _, leaf) in self.starting[p].iter().filter(|(_, ends, _)| ends.contains(&q)) {
+            let Some((_, frame, args)) = self.constant(node) else { continue };
+            let used = self.domain.frame(frame);
+            for (slot, &arg) in args.iter().enumerate() {
+                let Some((constant, argument, [])) = self.constant(arg as u16) else { continue };
+                let rule = RuleKind::Implicit(argument);
+                let rule = self.key(rule, used.slots[slot], used.result, Side::Right);
+                let number = self.grammar.unsaid().iter().position(|&known| known == constant);
+                let (Some(rule), Some(number)) = (rule, number) else { continue };
+                let mut edge = Edge::leaf((leaf * N_USAGES + Usage::Closed.index()) as u32);
+                edge.weights[1] = self.rule(rule);
+                edge.weights[2] = self.implicit(self.grammar.implicit_at_leaf(self.lattice, leaf, number));
+                if self.own.joins == Joins::Tree && self.lattice.leaves()[leaf].end < span.end {
+                    edge.weights[2] = self.join(self.lattice.cell(p, q));
+                }
+                made.push((Item::Unsaid(node, slot as u8), edge));
+            }
+        }
+    }
+
+    /// They are complete, or have one argument.
+    fn with_unsaid(&self, cell: usize, made: &mut Made) {
+        let mut known: Vec<(Item, u32)> =
+            self.cells[cell].numbers.iter().map(|(&item, &number)| (item, number)).collect();
+        known.sort_unstable();
+        for (item, number) in known {
+            let Item::Unsaid(node, slot) = item else { continue };
+            let n_slots = self.constant(node).map_or(0, |(_, _, args)| args.len());
+            let whole = if n_slots == 1 { Item::Raw(node) } else { Item::Partial(node, 1 << slot, None) };
+            made.push((whole, self.one(number, NONE)));
+        }
+    }
+
+    /// Functions without words get their first argument.
+    fn starts(&self, cell: usize, made: &mut Made) {
+        if self.grammar.implicit.starts.is_empty() {
+            return;
+        }
+        for &argument in &self.cells[cell].closed {
+            let Some((node, slot)) = self.parents[argument as usize] else { continue };
+            let Some((_, frame, args)) = self.constant(node) else { continue };
+            if args.len() < 2 || !self.grammar.is_implicit(self.domain, frame) {
+                continue;
+            }
+            let used = self.domain.frame(frame);
+            let rule = self.key(RuleKind::Implicit(frame), used.slots[slot], used.result, Side::Right);
+            let (Some(rule), Some(number)) = (rule, self.cells[cell].get(Item::Closed(argument))) else {
+                continue;
+            };
+            if self.first_on_right(frame, 0, argument) == Some(slot) {
+                made.push((Item::Inserted(node, 1 << slot), self.one(number, self.rule(rule))));
+            }
+        }
+    }
+
+    /// The slot that an argument on the right of a function fills.
+    fn first_on_right(&self, frame: FrameId, filled: u16, argument: u16) -> Option<usize> {
+        let used = self.domain.frame(frame);
+        let ty = self.analysis.types[argument as usize];
+        first_accepting(self.domain, (&used.slots, &used.sides), filled, ty, Side::Right)
+    }
+
+    /// Functions without words get one more argument.
+    fn fill_inserted(&self, pair: &Pair<'_>, cell: usize, made: &mut Made) {
+        for &(node, filled) in &pair.left.inserted {
+            let Some((constant, frame, args)) = self.constant(node) else { continue };
+            let used = self.domain.frame(frame);
+            for (slot, &argument) in args.iter().enumerate() {
+                let argument = argument as u16;
+                let is_open = filled >> slot & 1 == 0;
+                if !is_open || self.first_on_right(frame, filled, argument) != Some(slot) {
+                    continue;
+                }
+                let rule = self.key(RuleKind::Fill(slot as u8), used.slots[slot], used.result, Side::Right);
+                let tails = pair.words(Item::Inserted(node, filled), Item::Closed(argument));
+                let (Some(rule), Some(tails)) = (rule, tails) else { continue };
+                let mut edge = Edge { tails, weights: self.merged(rule, cell) };
+                let filled = filled | 1 << slot;
+                if filled.count_ones() as usize == args.len() {
+                    add_weight(&mut edge, self.inserted(cell, constant));
+                    made.push((Item::Raw(node), edge));
+                } else {
+                    made.push((Item::Inserted(node, filled), edge));
+                }
+            }
+        }
+    }
+
+    /// The number of the score at a place among those of implicit constants.
+    fn implicit(&self, at: usize) -> u32 {
+        let n_joins = match self.own.joins {
+            Joins::None => 0,
+            Joins::Merges => self.lattice.n_cells(),
+            Joins::Tree => self.lattice.n_cells() + 1,
+        };
+        if self.own.implicit { self.rule((self.grammar.n_rules() + n_joins + at) as u32) } else { NONE }
+    }
+
+    /// The number of the score of a constant that is inserted in a cell.
+    fn inserted(&self, cell: usize, constant: ConstantId) -> u32 {
+        let number = self.grammar.inserted().iter().position(|&known| known == constant);
+        number.map_or(NONE, |number| self.implicit(self.grammar.implicit_at_cell(cell, number)))
     }
 
     /// Everything that two neighbouring cells make together. Starts from what is there, not from what could be.
@@ -276,6 +403,7 @@ impl<'a> Builder<'a> {
             }
         }
         self.sets(pair, cell, made);
+        self.fill_inserted(pair, cell, made);
     }
 
     /// Elements of a set join others, or functions that take some of them from each side.
@@ -417,7 +545,7 @@ impl<'a> Builder<'a> {
         }
         if let Some(tails) = pair.get(side, Item::Unary(node, usage), Item::Open(inner, missing)) {
             // In the paper's tree the three parts of a discontinuous node are joined at once.
-            let weights = match self.joins {
+            let weights = match self.own.joins {
                 Joins::Tree => [self.rule(rule), NONE, NONE],
                 Joins::None | Joins::Merges => self.merged(rule, cell),
             };
@@ -507,11 +635,10 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Closed lists, implicit constants, and everything that is open.
-    fn finish(&self, cell: usize, made: &mut Made) {
+    /// For each node, how it is complete without implicit constants on the same words: as it is, or as a closed list.
+    fn raw(&self, cell: usize) -> Vec<Vec<Edge>> {
         let items = &self.cells[cell];
-        let mut raw: Vec<(u16, Vec<Edge>)> = Vec::new();
-        for (node, kind) in self.analysis.nodes.iter().enumerate() {
+        let edges = |(node, kind): (usize, &Node)| {
             let node = node as u16;
             let mut edges: Vec<Edge> =
                 items.get(Item::Raw(node)).map(|known| self.one(known, NONE)).into_iter().collect();
@@ -525,26 +652,53 @@ impl<'a> Builder<'a> {
                     edges.push(self.one(list, self.rule(close)));
                 }
             }
-            raw.push((node, edges));
+            edges
+        };
+        self.analysis.nodes.iter().enumerate().map(edges).collect()
+    }
+
+    /// Everything that is complete.
+    fn finish(&self, cell: usize, raw: &[Vec<Edge>], made: &mut Made) {
+        for (node, edges) in raw.iter().enumerate() {
+            let node = node as u16;
+            made.extend(edges.iter().map(|&edge| (Item::Closed(node), edge)));
+            for n_inserted in 1..self.grammar.implicit.chain as u8 {
+                let known = self.cells[cell].get(Item::Chain(node, n_inserted));
+                made.extend(known.map(|known| (Item::Closed(node), self.one(known, NONE))));
+            }
         }
-        for (node, edges) in &raw {
-            made.extend(edges.iter().map(|&edge| (Item::Closed(*node), edge)));
-            let Some((constant, frame, args)) = self.constant(*node) else { continue };
-            if !self.domain.constants()[constant].implicit
-                || args.len() != 1
-                || !self.grammar.options().implicit
-            {
+        self.insert(cell, raw, self.grammar.implicit.chain, Item::Closed, made);
+    }
+
+    /// Implicit constants of one argument above what has one less.
+    fn insert(
+        &self,
+        cell: usize,
+        raw: &[Vec<Edge>],
+        n_inserted: usize,
+        item: impl Fn(u16) -> Item,
+        made: &mut Made,
+    ) {
+        if self.grammar.implicit.steps.is_empty() {
+            return;
+        }
+        for node in 0..self.analysis.nodes.len() as u16 {
+            let Some((constant, frame, &[argument])) = self.constant(node) else { continue };
+            if !self.grammar.is_implicit(self.domain, frame) {
                 continue;
             }
             let used = self.domain.frame(frame);
             let rule = self.key(RuleKind::Implicit(frame), used.slots[0], used.result, Side::Right);
-            if let Some(rule) = rule {
-                for edge in &raw[args[0]].1 {
-                    let free = edge.weights.iter().position(|&weight| weight == NONE).unwrap_or(0);
-                    let mut edge = *edge;
-                    edge.weights[free] = self.rule(rule);
-                    made.push((Item::Closed(*node), edge));
-                }
+            let Some(rule) = rule else { continue };
+            let below = self.cells[cell].get(Item::Chain(argument as u16, (n_inserted - 1) as u8));
+            let below: Vec<Edge> = match n_inserted {
+                1 => raw[argument].clone(),
+                _ => below.map(|below| self.one(below, NONE)).into_iter().collect(),
+            };
+            for mut edge in below {
+                add_weight(&mut edge, self.rule(rule));
+                add_weight(&mut edge, self.inserted(cell, constant));
+                made.push((item(node), edge));
             }
         }
     }
@@ -605,12 +759,19 @@ impl<'a> Builder<'a> {
         sink.node(Item::Closed(0));
         for (p, top) in tops {
             let mut edge = self.one(top, weight);
-            if self.joins == Joins::Tree && self.lattice.span(p, n).start > 0 {
+            if self.own.joins == Joins::Tree && self.lattice.span(p, n).start > 0 {
                 edge.weights[1] = self.join(self.lattice.n_cells());
             }
             sink.edge(edge);
         }
         true
+    }
+}
+
+/// Adds a weight where the edge has none.
+fn add_weight(edge: &mut Edge, weight: u32) {
+    if let Some(free) = edge.weights.iter_mut().find(|known| **known == NONE) {
+        *free = weight;
     }
 }
 
@@ -628,7 +789,7 @@ impl Pair<'_> {
         let tried = |cell: &Cell| cell.closed.len() + cell.composite.len() + cell.list.len();
         let open = |cell: &Cell| if self.width <= MAX_OPEN { cell.open.len() } else { 0 };
         let subsets = self.right.subset.len() + self.right.spread.len();
-        let sets = subsets * (1 + self.left.subset.len());
+        let sets = subsets * (1 + self.left.subset.len()) + self.left.inserted.len();
         tried(self.left) + tried(self.right) + open(self.left) + open(self.right) + sets
     }
 

@@ -22,12 +22,7 @@ impl Rest {
             .nodes
             .iter()
             .map(|node| match node {
-                Node::Constant { constant, args, .. } => {
-                    let is_inserted = domain.constants()[*constant].implicit
-                        && args.len() == 1
-                        && grammar.options().implicit;
-                    usize::from(!is_inserted)
-                }
+                Node::Constant { frame, .. } => usize::from(!grammar.is_implicit(domain, *frame)),
                 Node::Unlisted { .. } => 1,
                 Node::Gather { .. } => 0,
             })
@@ -49,11 +44,13 @@ impl Rest {
     pub(super) fn positions(&self, item: Item, analysis: &Analysis) -> usize {
         let inside = match item {
             Item::Unary(node, _) | Item::Function(node, _) | Item::Leaf(node) => self.own[node as usize],
-            Item::Raw(node) | Item::Closed(node) => self.subtree[node as usize],
+            Item::Raw(node) | Item::Closed(node) | Item::Chain(node, _) => self.subtree[node as usize],
+            // The argument needs no words.
+            Item::Unsaid(node, _) => self.own[node as usize],
             Item::Composite(node, missing, _) | Item::Open(node, missing) => {
                 self.subtree[node as usize] - self.subtree[missing as usize]
             }
-            Item::Partial(node, filled, _) => {
+            Item::Partial(node, filled, _) | Item::Inserted(node, filled) => {
                 let children = analysis.nodes[node as usize].children().enumerate();
                 let filled = children.filter(|(slot, _)| filled >> slot & 1 == 1);
                 self.own[node as usize] + filled.map(|(_, child)| self.subtree[child]).sum::<usize>()

@@ -37,7 +37,7 @@ fn check(
     scores.iter_mut().skip(Usage::ApplyLeft.index()).step_by(N_USAGES).for_each(|score| *score += 0.5);
     let lattice = Lattice::new(utterance.len(), all).unwrap();
     let rules = vec![0.0; grammar.n_rules()];
-    let scores = Scores { leaves: &scores, rules: &rules, joins: &[] };
+    let scores = Scores { leaves: &scores, rules: &rules, joins: &[], implicit: &[] };
     let input = Input::new(&domain, &grammar, &lattice, scores).unwrap();
     let values = RuleValues::new(&grammar, &rules);
     let chart = BestChart::new(input, &values);

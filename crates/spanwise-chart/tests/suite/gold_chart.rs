@@ -24,13 +24,12 @@ proptest! {
             let rules = RuleValues::new(&case.grammar, &case.rules);
             let total = log_partition(&case.input(), &rules);
             let flat: Vec<f64> =
-                [&case.leaves[..], &case.rules, &case.joins].concat().into_iter().map(f64::from).collect();
+                case.flat().into_iter().map(f64::from).collect();
             let narrow: Vec<f32> = flat.iter().map(|&score| score as f32).collect();
             for (text, scores) in by_program {
                 let mut terms = case.domain.new_terms();
                 let program = terms.parse(&text).unwrap();
-                let joins = if case.joins.is_empty() { Joins::None } else { Joins::Merges };
-                let gold = GoldChart::new(&case.domain, &case.grammar, &case.lattice, &terms, program, joins);
+                let gold = GoldChart::new(&case.domain, &case.grammar, &case.lattice, &terms, program, case.own());
                 let gold = gold.unwrap_or_else(|reason| panic!("{text}: {reason:?}, {}", case.describe()));
                 let graph = gold.graph();
                 let count = *graph.inside::<Count>(&vec![1.0; flat.len()]).last().unwrap();

@@ -5,7 +5,7 @@
 use crate::common::{Case, built_in_cases, options, repeated_cases};
 use proptest::prelude::*;
 use spanwise_chart::derivation::BestChart;
-use spanwise_chart::gold::{GoldChart, Joins};
+use spanwise_chart::gold::GoldChart;
 use spanwise_chart::typed::RuleValues;
 use spanwise_chart::{Category, SpanTree};
 use spanwise_lang::{Analysis, ConstantId, Node};
@@ -44,9 +44,9 @@ fn check(case: &Case) {
     let Some(best) = chart.best() else { return };
     let mut terms = case.domain.new_terms();
     let (program, expected) = chart.tree(&mut terms, &best).unwrap();
-    let joins = if case.joins.is_empty() { Joins::None } else { Joins::Merges };
-    let gold = GoldChart::new(&case.domain, &case.grammar, &case.lattice, &terms, program, joins).unwrap();
-    let flat = [&case.leaves[..], &case.rules, &case.joins].concat();
+    let gold =
+        GoldChart::new(&case.domain, &case.grammar, &case.lattice, &terms, program, case.own()).unwrap();
+    let flat = case.flat();
     let found = gold.best_tree(&case.domain, &case.lattice, &mut terms, &flat).unwrap();
     assert!((found.score - best.score).abs() < 1e-3);
     assert_eq!(found.tree.root().unwrap().program, Some(program));

@@ -46,7 +46,7 @@ fn check(text: &str, seed: u64) -> Vec<String> {
     let mut random = Random::new(seed, &[]);
     let leaves: Vec<f32> = (0..lattice.leaves().len() * N_USAGES).map(|_| random.normal()).collect();
     let rules: Vec<f32> = (0..grammar.n_rules()).map(|_| random.normal()).collect();
-    let scores = Scores { leaves: &leaves, rules: &rules, joins: &[] };
+    let scores = Scores { leaves: &leaves, rules: &rules, joins: &[], implicit: &[] };
     let input = Input::new(&domain, &grammar, &lattice, scores).unwrap();
     let chart = BestChart::new(input, &RuleValues::new(&grammar, &rules));
     let mut terms = domain.new_terms();

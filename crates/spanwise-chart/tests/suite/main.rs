@@ -10,6 +10,7 @@ mod common;
 mod figures;
 mod gold_chart;
 mod gold_tree;
+mod implicit;
 mod kbest;
 mod literals;
 mod objectives;

@@ -6,7 +6,7 @@ use crate::common::{Case, repeated_cases, score};
 use proptest::prelude::*;
 use spanwise_chart::budget::Meter;
 use spanwise_chart::derivation::BestChart;
-use spanwise_chart::gold::{self, GoldChart, Joins};
+use spanwise_chart::gold::{self, GoldChart, Joins, OwnScores};
 use spanwise_chart::grammar::{Discontinuity, Options};
 use spanwise_chart::objective::{Target, crf, marginal, posterior};
 use spanwise_chart::outside::log_partition;
@@ -19,10 +19,10 @@ use spanwise_core::Span;
 use spanwise_lang::ConstantId;
 use std::collections::BTreeMap;
 
-fn gold(case: &Case, text: &str, joins: Joins) -> GoldChart {
+fn gold(case: &Case, text: &str, own: impl Into<OwnScores>) -> GoldChart {
     let mut terms = case.domain.new_terms();
     let program = terms.parse(text).unwrap();
-    GoldChart::new(&case.domain, &case.grammar, &case.lattice, &terms, program, joins).unwrap()
+    GoldChart::new(&case.domain, &case.grammar, &case.lattice, &terms, program, own).unwrap()
 }
 
 fn by_program(case: &Case) -> BTreeMap<String, Vec<f64>> {
@@ -80,8 +80,7 @@ proptest! {
         for mut case in repeated_cases(seed, Options { implicit: true, ..Options::default() }).into_iter().take(2) {
             let programs = by_program(&case);
             let Some((text, scores)) = programs.iter().next() else { continue };
-            let joins = if case.joins.is_empty() { Joins::None } else { Joins::Merges };
-            let gold = gold(&case, text, joins);
+            let gold = gold(&case, text, case.own());
             let loss = |case: &Case| crf(&case.input(), &RuleValues::new(&case.grammar, &case.rules), &gold, Target::All).unwrap();
             let found = loss(&case);
             let total = log_sum(programs.values().flatten().copied());
@@ -116,8 +115,7 @@ proptest! {
         for mut case in repeated_cases(seed, Options::default()).into_iter().take(2) {
             let programs = by_program(&case);
             let Some((text, scores)) = programs.iter().next() else { continue };
-            let joins = if case.joins.is_empty() { Joins::None } else { Joins::Merges };
-            let gold = gold(&case, text, joins);
+            let gold = gold(&case, text, case.own());
             let loss = |case: &Case, target| {
                 let rules = RuleValues::new(&case.grammar, &case.rules);
                 crf(&case.input(), &rules, &gold, target)

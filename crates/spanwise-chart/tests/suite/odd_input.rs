@@ -24,8 +24,13 @@ fn no_words_have_no_derivation() {
     let (domain, grammar) = scan();
     let lattice = Candidates::default().lattice(&domain, &Utterance::new("")).unwrap();
     let rules = vec![0.0; grammar.n_rules()];
-    let input =
-        Input::new(&domain, &grammar, &lattice, Scores { leaves: &[], rules: &rules, joins: &[] }).unwrap();
+    let input = Input::new(
+        &domain,
+        &grammar,
+        &lattice,
+        Scores { leaves: &[], rules: &rules, joins: &[], implicit: &[] },
+    )
+    .unwrap();
     assert!(BestChart::new(input, &RuleValues::new(&grammar, &rules)).best().is_none());
     assert_eq!(marginals(&input, &RuleValues::new(&grammar, &rules)), None);
 }
@@ -36,7 +41,7 @@ fn scores_that_are_no_numbers_or_of_the_wrong_number_are_errors() {
     let lattice = Candidates::default().lattice(&domain, &Utterance::new("walk left")).unwrap();
     let rules = vec![0.0; grammar.n_rules()];
     let check = |leaves: &[f32], rules: &[f32], joins: &[f32]| {
-        Input::new(&domain, &grammar, &lattice, Scores { leaves, rules, joins }).err()
+        Input::new(&domain, &grammar, &lattice, Scores { leaves, rules, joins, implicit: &[] }).err()
     };
     let mut leaves = vec![0.0; lattice.leaves().len() * N_USAGES];
     assert_eq!(check(&leaves, &rules, &[]), None);
@@ -59,7 +64,7 @@ fn impossible_scores_give_no_derivation_and_huge_ones_the_best() {
     let rules = vec![0.0; grammar.n_rules()];
     for (score, possible) in [(f32::NEG_INFINITY, false), (f32::MIN, true), (1e30, true), (f32::MAX, true)] {
         let leaves = vec![score; lattice.leaves().len() * N_USAGES];
-        let scores = Scores { leaves: &leaves, rules: &rules, joins: &[] };
+        let scores = Scores { leaves: &leaves, rules: &rules, joins: &[], implicit: &[] };
         let input = Input::new(&domain, &grammar, &lattice, scores).unwrap();
         let found = log_partition(&input, &RuleValues::new(&grammar, &rules));
         assert_eq!(found.is_some(), possible, "{score}");
@@ -78,7 +83,7 @@ fn five_hundred_words_are_parsed_or_refused_in_words() {
     let leaf = |at: u32, name: &str| Leaf::new(at, at + 1, crate::common::constant(&domain, name));
     let lattice = Lattice::new(utterance.len(), vec![leaf(0, "i_walk"), leaf(499, "i_left")]).unwrap();
     let leaves = vec![1.0; 2 * N_USAGES];
-    let scores = Scores { leaves: &leaves, rules: &rules, joins: &[] };
+    let scores = Scores { leaves: &leaves, rules: &rules, joins: &[], implicit: &[] };
     let input = Input::new(&domain, &grammar, &lattice, scores).unwrap();
     let values = RuleValues::new(&grammar, &rules);
     let chart = BestChart::new(input, &values);
@@ -100,7 +105,7 @@ fn a_domain_with_one_constant_is_enough() {
     let lattice = Candidates::default().lattice(&domain, &Utterance::new("please do it")).unwrap();
     let rules = vec![0.5; grammar.n_rules()];
     let leaves = vec![1.0; lattice.leaves().len() * N_USAGES];
-    let scores = Scores { leaves: &leaves, rules: &rules, joins: &[] };
+    let scores = Scores { leaves: &leaves, rules: &rules, joins: &[], implicit: &[] };
     let input = Input::new(&domain, &grammar, &lattice, scores).unwrap();
     // One reading for each run of words.
     assert_eq!(spanwise_chart::count_derivations(&input), 6.0);
@@ -117,7 +122,7 @@ fn charts_may_be_filled_on_several_threads_at_once() {
     let lattice = Candidates::default().lattice(&domain, &utterance).unwrap();
     let rules: Vec<f32> = (0..grammar.n_rules()).map(|at| (at as f32).sin()).collect();
     let leaves: Vec<f32> = (0..lattice.leaves().len() * N_USAGES).map(|at| (at as f32).cos()).collect();
-    let scores = Scores { leaves: &leaves, rules: &rules, joins: &[] };
+    let scores = Scores { leaves: &leaves, rules: &rules, joins: &[], implicit: &[] };
     let input = Input::new(&domain, &grammar, &lattice, scores).unwrap();
     let values = RuleValues::new(&grammar, &rules);
     let alone = BestChart::new(input, &values).score();

@@ -6,7 +6,6 @@ use crate::common::{Case, options, repeated_cases};
 use proptest::prelude::*;
 use spanwise_chart::budget::Meter;
 use spanwise_chart::derivation::BestChart;
-use spanwise_chart::gold::Joins;
 use spanwise_chart::typed::RuleValues;
 use spanwise_chart::whole_phrases::{Found, whole_phrases};
 use spanwise_chart::{Category, SpanTree, TreeNode, count_derivations};
@@ -78,10 +77,9 @@ fn check(case: &Case, seed: u64) -> bool {
     }
     let (_, _, expected) = expected.unwrap();
 
-    let joins = if case.joins.is_empty() { Joins::None } else { Joins::Merges };
-    let scores = [&case.leaves[..], &case.rules, &case.joins].concat();
+    let scores = case.flat();
     let (domain, grammar, lattice) = (&case.domain, &case.grammar, &case.lattice);
-    let found = Found { domain, grammar, lattice, joins, scores: &scores };
+    let found = Found { domain, grammar, lattice, own: case.own(), scores: &scores };
     let whole = whole_phrases(&found, (&mut terms, program), &tree, &phrases, &Meter::unlimited()).unwrap();
     match &whole {
         None => assert_eq!(constants(&expected), own),

@@ -447,6 +447,7 @@ const LIMITS: &[(&str, Allowed)] = &[
             vec![(); n].chunks(4096).map(|chunk| format!("'{}'", same(chunk.len()))).collect();
         !complains(&format!("constants.f = [{}]", texts.join(", ")), "frames")
     }),
+    ("`implicit_chain`", |n| loads(&format!("implicit_chain = {n}"))),
     ("classes of predicates", |n| {
         let one = |at| {
             format!(

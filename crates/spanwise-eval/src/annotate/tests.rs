@@ -247,7 +247,7 @@ fn is_derivable(domain: &Domain, n_words: usize, leaves: &[Leaf], program: &str)
     let grammar = Grammar::new(domain, Options::default());
     let lattice = Lattice::new(n_words, leaves.to_vec()).unwrap();
     let (of_leaves, rules) = (vec![0.0; leaves.len() * N_USAGES], vec![0.0; grammar.n_rules()]);
-    let scores = Scores { leaves: &of_leaves, rules: &rules, joins: &[] };
+    let scores = Scores { leaves: &of_leaves, rules: &rules, joins: &[], implicit: &[] };
     let input = Input::new(domain, &grammar, &lattice, scores).unwrap();
     let chart = BestChart::new(input, &RuleValues::<Max>::new(&grammar, &rules));
     let mut terms = domain.new_terms();

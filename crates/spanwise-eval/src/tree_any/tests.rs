@@ -22,7 +22,7 @@ fn trees(
     terms: &mut Terms,
 ) -> Vec<(TermId, SpanTree)> {
     let (leaves, rules) = (vec![0.0; lattice.leaves().len() * N_USAGES], vec![0.0; grammar.n_rules()]);
-    let scores = Scores { leaves: &leaves, rules: &rules, joins: &[] };
+    let scores = Scores { leaves: &leaves, rules: &rules, joins: &[], implicit: &[] };
     let input = Input::new(domain, grammar, lattice, scores).unwrap();
     let chart = BestChart::new(input, &RuleValues::<Max>::new(grammar, &rules));
     let derivations: Vec<_> = chart.derivations().take(4_000).collect();

@@ -44,7 +44,7 @@ fn trees(
     let program = terms.parse(program).unwrap();
     let leaves = vec![0.0; lattice.leaves().len() * N_USAGES];
     let rules = vec![0.0; grammar.n_rules()];
-    let scores = Scores { leaves: &leaves, rules: &rules, joins };
+    let scores = Scores { leaves: &leaves, rules: &rules, joins, implicit: &[] };
     let input = Input::new(domain, grammar, lattice, scores).unwrap();
     let chart = BestChart::new(input, &RuleValues::<Max>::new(grammar, &rules));
     let found = chart.derivations().take(500).filter_map(|derivation| chart.tree(&mut terms, &derivation));

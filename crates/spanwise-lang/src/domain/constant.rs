@@ -94,6 +94,8 @@ pub struct Frame {
     pub form: Option<Form>,
     /// The meaning state of the bare constant; `None` when no complete program can contain it.
     pub state: Option<StateId>,
+    /// Whether the constant may be inserted with these arguments where no word is aligned to it.
+    pub implicit: bool,
     /// The position of its signature in the file; for entities, of the type of their class.
     pub declared: Range<usize>,
 }

@@ -39,9 +39,21 @@ pub struct ConstantDecl {
     /// How it is written, where that is not `name(arguments)`.
     pub form: Option<At<String>>,
     /// Whether it may be inserted where no word is aligned to it.
-    pub implicit: bool,
+    pub implicit: ImplicitDecl,
     /// What it costs to leave out words that one of its phrases matches.
     pub omission: Omission,
+}
+
+/// With how many arguments a constant may be inserted where no word is aligned to it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum ImplicitDecl {
+    /// It is never inserted.
+    #[default]
+    No,
+    /// With one, or with as many as it takes if it never takes exactly one.
+    Yes,
+    /// With one of these numbers.
+    With(Vec<At<usize>>),
 }
 
 /// A class of entities as declared.
@@ -172,6 +184,8 @@ pub struct DomainFile {
     pub predicates: Vec<PredicateDecl>,
     /// The entity classes in order.
     pub entities: Vec<EntityDecl>,
+    /// Most implicit constants with one argument that are inserted one above the other.
+    pub implicit_chain: usize,
     /// Pairs of constants that mean opposites.
     pub contrasts: Vec<[At<String>; 2]>,
     /// The accumulators in order.

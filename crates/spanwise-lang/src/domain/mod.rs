@@ -112,6 +112,7 @@ pub struct Domain {
     lexicon: Lexicon,
     phrases: Lexicon,
     contrasts: Vec<[ConstantId; 2]>,
+    implicit_chain: usize,
     states: States,
     executor: ExecutorChoice,
     executor_range: Range<usize>,
@@ -250,6 +251,12 @@ impl Domain {
     /// The frames of a constant with their ids.
     pub fn frames_of(&self, constant: ConstantId) -> impl Iterator<Item = (FrameId, &Frame)> {
         self.constants[constant].frames.clone().map(|raw| (FrameId(raw), &self.frames[FrameId(raw)]))
+    }
+
+    /// Most implicit constants with one argument that are inserted one above the other, on the same words.
+    #[must_use]
+    pub fn implicit_chain(&self) -> usize {
+        self.implicit_chain
     }
 
     /// A frame.

@@ -71,10 +71,14 @@ fn drawn(parser: &ChartParser, text: &str, terms: &Terms, program: TermId, seed:
 #[test]
 fn gradients_of_the_chart_parser_are_the_transpose_of_its_scores() {
     let settings = |joins| ChartSettings { joins, ..ChartSettings::default() };
-    for (joins, label_dropout) in
-        [(JoinScores::None, 0.0), (JoinScores::Span, 0.0), (JoinScores::Ends, 0.0), (JoinScores::Ends, 1.0)]
-    {
-        let mut parser = chart_parser(ChartSettings { label_dropout, ..settings(joins) }, &["largest"]);
+    for (joins, label_dropout, implicit) in [
+        (JoinScores::None, 0.0, true),
+        (JoinScores::Span, 0.0, false),
+        (JoinScores::Ends, 0.0, true),
+        (JoinScores::Ends, 1.0, false),
+    ] {
+        let settings = ChartSettings { label_dropout, implicit, ..settings(joins) };
+        let mut parser = chart_parser(settings, &["largest"]);
         let mut random = Random::new(1, &[]);
         parser.model.tables = random_tables(&parser.model, &mut random);
         let input = parser.prepare(Utterance::new(QUESTION)).unwrap();
@@ -96,6 +100,7 @@ fn gradients_of_the_chart_parser_are_the_transpose_of_its_scores() {
             leaves: normals(chart.leaves.len(), &mut random),
             rules: normals(tables.rules.len(), &mut random),
             joins: normals(chart.joins.len(), &mut random),
+            implicit: normals(chart.implicit.len(), &mut random),
         };
         // A dropped label on words without a phrase has a constant score.
         for (g, score) in gradient.leaves.iter_mut().zip(&chart.leaves) {
@@ -106,10 +111,12 @@ fn gradients_of_the_chart_parser_are_the_transpose_of_its_scores() {
         let back = chart.backward(&gradient);
         let forward = dot(&gradient.leaves, &chart.leaves)
             + dot(&gradient.joins, &chart.joins)
+            + dot(&gradient.implicit, &chart.implicit)
             + dot(&gradient.rules, &tables.rules);
         let backward = dot(&back.logits, &logits) + table_dot(&back.tables, tables);
         assert!((forward - backward).abs() < 1e-2, "{joins:?}: {forward} {backward}");
         assert_eq!(chart.joins.is_empty(), joins == JoinScores::None);
+        assert_eq!(chart.implicit.is_empty(), !implicit);
         assert_eq!(chart.leaves.len() % N_USAGES, 0);
     }
 }

@@ -20,6 +20,8 @@ enum Kind {
     /// Slots, which are filled, the slot of the last argument if that came from the left.
     Partial(Vec<TypeId>, u16, Option<usize>, TypeId),
     Composite(Side),
+    /// A function without words: the number of its constant, and the slots that are filled.
+    Inserted(usize, u16),
 }
 
 #[derive(Clone, Debug)]
@@ -106,6 +108,7 @@ impl<'a> Enumeration<'a> {
                         found.push(Item { meaning, kind: Kind::List, score });
                     }
                 } else {
+                    self.unsaid(terms, at, &meaning, &mut found);
                     found.push(Item { meaning, kind: Kind::Leaf(at), score: 0.0 });
                 }
             }
@@ -115,9 +118,10 @@ impl<'a> Enumeration<'a> {
         for split in p + 1..q {
             let left = self.items(terms, p, split);
             let right = self.items(terms, split, q);
-            let left_closed = self.finish(terms, left.clone());
-            let right_closed = self.finish(terms, right.clone());
+            let left_closed = self.finish(terms, left.clone(), (p, split));
+            let right_closed = self.finish(terms, right.clone(), (split, q));
             let mut made = Vec::new();
+            self.insertions(terms, &left, &left_closed, &right_closed, (p, q), &mut made);
             self.applications(terms, &left, &right_closed, Side::Right, &mut made);
             self.applications(terms, &right, &left_closed, Side::Left, &mut made);
             self.compositions(&left, &right, Side::Right, &mut made);
@@ -136,10 +140,95 @@ impl<'a> Enumeration<'a> {
     /// Complete items of a cell, implicit constants included.
     fn closed(&self, terms: &mut Terms, p: usize, q: usize) -> Vec<Item> {
         let items = self.items(terms, p, q);
-        self.finish(terms, items)
+        self.finish(terms, items, (p, q))
     }
 
-    fn finish(&self, terms: &mut Terms, items: Vec<Item>) -> Vec<Item> {
+    /// The score of the constant with this number, inserted in a cell.
+    fn inserted_score(&self, (p, q): (usize, usize), number: usize) -> f64 {
+        let cell = self.case.lattice.cell(p, q);
+        let at = self.case.grammar.implicit_at_cell(cell, number);
+        self.case.implicit.get(at).map_or(0.0, |&score| f64::from(score))
+    }
+
+    /// A function on words with an argument that no words say, in each of its slots.
+    fn unsaid(&self, terms: &mut Terms, leaf: usize, function: &Meaning, found: &mut Vec<Item>) {
+        let (slots, result) = self.shape(function);
+        for (number, frame) in self.case.inserted(0) {
+            let owner = self.case.domain.frame_owner(frame);
+            let argument = self.case.domain.leaf(terms, owner, frame).unwrap();
+            let at = self.case.grammar.implicit_at_leaf(&self.case.lattice, leaf, number);
+            let own = self.case.implicit.get(at).map_or(0.0, |&score| f64::from(score));
+            for (slot, &ty) in slots.iter().enumerate() {
+                if !self.is_below(self.case.domain.frame(frame).result, ty) {
+                    continue;
+                }
+                let meaning = self.case.domain.fill_slot(terms, function, slot, &argument).unwrap();
+                let rule = self.rule(RuleKind::Implicit(frame), ty, result, Side::Right);
+                let kind = match slots.len() {
+                    1 => Kind::Closed,
+                    _ => Kind::Partial(slots.clone(), 1 << slot, None, result),
+                };
+                found.push(Item { meaning, kind, score: self.usage(leaf, Usage::Closed) + rule + own });
+            }
+        }
+    }
+
+    /// Functions without words: their first argument is on the left, the others follow it.
+    fn insertions(
+        &self,
+        terms: &mut Terms,
+        left: &[Item],
+        left_closed: &[Item],
+        right_closed: &[Item],
+        cell: (usize, usize),
+        made: &mut Vec<Item>,
+    ) {
+        let mut functions: Vec<Item> =
+            left.iter().filter(|item| matches!(item.kind, Kind::Inserted(..))).cloned().collect();
+        for (number, frame) in self.case.inserted(2) {
+            let function = self.case.domain.leaf(terms, self.case.domain.frame_owner(frame), frame).unwrap();
+            let bare = Item { meaning: function, kind: Kind::Inserted(number, 0), score: 0.0 };
+            for argument in left_closed {
+                self.insert(terms, &bare, argument, None, &mut functions);
+            }
+        }
+        for function in &functions {
+            for argument in right_closed {
+                self.insert(terms, function, argument, Some(cell), made);
+            }
+        }
+    }
+
+    /// A function without words gets an argument: the first one, or another that completes words to this cell.
+    fn insert(
+        &self,
+        terms: &mut Terms,
+        function: &Item,
+        argument: &Item,
+        cell: Option<(usize, usize)>,
+        made: &mut Vec<Item>,
+    ) {
+        let Kind::Inserted(number, filled) = function.kind else { return };
+        let Meaning::Open { inner: Partial::Constant { frame, .. }, .. } = function.meaning else { return };
+        let used = self.case.domain.frame(frame);
+        let ty = self.closed_type(argument);
+        let takes = |slot: &usize| {
+            filled >> slot & 1 == 0
+                && self.is_below(ty, used.slots[*slot])
+                && used.sides[*slot] != Some(Side::Left)
+        };
+        let Some(slot) = (0..used.slots.len()).find(takes) else { return };
+        let kind = if cell.is_none() { RuleKind::Implicit(frame) } else { RuleKind::Fill(slot as u8) };
+        let rule = self.rule(kind, used.slots[slot], used.result, Side::Right);
+        let meaning = self.apply_on(terms, &function.meaning, argument, Side::Right);
+        let filled = filled | 1 << slot;
+        let is_done = filled.count_ones() as usize == used.slots.len();
+        let own = cell.filter(|_| is_done).map_or(0.0, |cell| self.inserted_score(cell, number));
+        let kind = if is_done { Kind::Closed } else { Kind::Inserted(number, filled) };
+        made.push(Item { meaning, kind, score: function.score + argument.score + rule + own });
+    }
+
+    fn finish(&self, terms: &mut Terms, items: Vec<Item>, cell: (usize, usize)) -> Vec<Item> {
         let mut raw: Vec<Item> = Vec::new();
         for item in items {
             match item.kind {
@@ -160,24 +249,26 @@ impl<'a> Enumeration<'a> {
             }
         }
         let mut all = raw.clone();
-        if self.case.grammar.options().implicit {
-            for item in &raw {
+        let mut below = raw;
+        for _ in 0..self.case.domain.implicit_chain() {
+            let mut above = Vec::new();
+            for item in &below {
                 let ty = self.closed_type(item);
-                for (constant, known) in
-                    self.case.domain.constants().iter_enumerated().filter(|(_, c)| c.implicit)
-                {
-                    for frame in known.frames.clone().map(FrameId) {
-                        let used = self.case.domain.frame(frame);
-                        if used.state.is_some() && used.slots.len() == 1 && self.is_below(ty, used.slots[0]) {
-                            let function = self.case.domain.leaf(terms, constant, frame).unwrap();
-                            let meaning = self.apply_as(terms, &function, item);
-                            let rule =
-                                self.rule(RuleKind::Implicit(frame), used.slots[0], used.result, Side::Right);
-                            all.push(Item { meaning, kind: Kind::Closed, score: item.score + rule });
-                        }
+                for (number, frame) in self.case.inserted(1) {
+                    let used = self.case.domain.frame(frame);
+                    if used.state.is_some() && self.is_below(ty, used.slots[0]) {
+                        let owner = self.case.domain.frame_owner(frame);
+                        let function = self.case.domain.leaf(terms, owner, frame).unwrap();
+                        let meaning = self.apply_as(terms, &function, item);
+                        let rule =
+                            self.rule(RuleKind::Implicit(frame), used.slots[0], used.result, Side::Right);
+                        let score = item.score + rule + self.inserted_score(cell, number);
+                        above.push(Item { meaning, kind: Kind::Closed, score });
                     }
                 }
             }
+            all.extend(above.iter().cloned());
+            below = above;
         }
         all
     }

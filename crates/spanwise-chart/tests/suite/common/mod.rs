@@ -6,6 +6,7 @@ mod enumeration;
 
 use enumeration::Enumeration;
 use proptest::prelude::*;
+use spanwise_chart::gold::OwnScores;
 use spanwise_chart::grammar::{Discontinuity, Grammar, N_USAGES, Options, Side};
 use spanwise_chart::lattice::{Gradient, Lattice, Leaf, Scores};
 use spanwise_chart::typed::Input;
@@ -61,6 +62,9 @@ const SIGNATURES: &[&str] = &[
     "B, A, V -> V | {0}, {1}, {2}, {3:1}",
 ];
 
+/// Implicit constants that a random domain may have beside `q` and `w`: with no argument, one, and several.
+const IMPLICIT: &[&str] = &["B", "S", "S -> B", "S, A -> B", "B, B -> A", "A, G, B -> S", "B>, A -> S"];
+
 /// Everything that can be switched.
 pub fn options() -> impl Strategy<Value = Options> {
     let discontinuity =
@@ -77,6 +81,7 @@ pub struct Case {
     pub joins: Vec<f32>,
     /// For each word, whether no derivation may leave it out.
     must_be_used: Vec<bool>,
+    pub implicit: Vec<f32>,
     signatures: Vec<String>,
 }
 
@@ -120,6 +125,9 @@ pub fn built_in_cases(seed: u64, name: &str, options: Options) -> Vec<Case> {
                 rules: (0..grammar.n_rules()).map(|_| score(&mut random)).collect(),
                 joins: Vec::new(),
                 must_be_used: vec![false; n_tokens],
+                implicit: (0..grammar.n_implicit_scores(&lattice))
+                    .map(|at| (at as f32 * 1.7).sin())
+                    .collect(),
                 signatures: Vec::new(),
                 domain: domain.clone(),
                 grammar: grammar.clone(),
@@ -134,13 +142,22 @@ fn case(random: &mut Random, options: Options, is_repeated: bool) -> Case {
     let n_constants = 1 + random.below(8);
     let signatures: Vec<String> =
         (0..n_constants).map(|_| SIGNATURES[random.below(SIGNATURES.len())].to_owned()).collect();
-    let mut source = String::from(
-        "name = \"random\"\ntypes = [\"A\", \"B < A\", \"S\", \"E\", \"R\", \"F < G\", \"G\", \"V\"]\n\
+    let drawn =
+        signatures.concat().bytes().fold(0u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
+    let mut extra = Random::new(drawn, &[9]);
+    // Few of them at a time, or there are too many derivations to list.
+    let n_implicit = extra.below(3);
+    let implicit: Vec<(usize, &str)> =
+        (0..n_implicit).map(|at| (at, IMPLICIT[extra.below(IMPLICIT.len())])).collect();
+    let mut source = format!("implicit_chain = {}\n", 1 + extra.below(2));
+    source += "name = \"random\"\ntypes = [\"A\", \"B < A\", \"S\", \"E\", \"R\", \"F < G\", \"G\", \"V\"]\n\
          [root]\ntypes = [\"A\", \"R\", \"G\"]\nwrap = \"do({})\"\n\
          [[accumulators]]\nhead = \"pick\"\nelements = [\"E\"]\nover = \"S\"\nresult = \"R\"\ndefault = \"any()\"\n\
          [[sets]]\nhead = \"all\"\nelements = [\"F\"]\nresult = \"G\"\n\
-         [constants]\nq = { type = \"B -> A\", implicit = true }\nv = { type = \"V\", form = \"v({0})\" }\nw = { type = [\"A -> S\", \"R -> A\"], implicit = true }\n",
-    );
+         [constants]\nq = { type = \"B -> A\", implicit = true }\nv = { type = \"V\", form = \"v({0})\" }\nw = { type = [\"A -> S\", \"R -> A\"], implicit = true }\n";
+    for (at, signature) in implicit {
+        source += &format!("i{at} = {{ type = \"{signature}\", implicit = true }}\n");
+    }
     for (at, signature) in signatures.iter().enumerate() {
         source += &match signature.split_once(" | ") {
             Some((ty, form)) => format!("k{at} = {{ type = \"{ty}\", form = \"k{at}({form})\" }}\n"),
@@ -170,12 +187,24 @@ fn case(random: &mut Random, options: Options, is_repeated: bool) -> Case {
     let is_strict = random.below(3) == 0;
     let must_be_used: Vec<bool> = (0..n_tokens).map(|_| is_strict && random.below(3) == 0).collect();
     let lattice = lattice.using(&must_be_used);
-    Case { domain, grammar, lattice, leaves: leaf_scores, rules, joins, must_be_used, signatures }
+    let n_implicit = if extra.below(3) == 0 { 0 } else { grammar.n_implicit_scores(&lattice) };
+    let implicit = (0..n_implicit).map(|_| score(&mut extra)).collect();
+    Case { domain, grammar, lattice, leaves: leaf_scores, rules, joins, implicit, must_be_used, signatures }
 }
 
 impl Case {
     pub fn scores(&self) -> Scores<'_> {
-        Scores { leaves: &self.leaves, rules: &self.rules, joins: &self.joins }
+        Scores { leaves: &self.leaves, rules: &self.rules, joins: &self.joins, implicit: &self.implicit }
+    }
+
+    /// What has scores of its own.
+    pub fn own(&self) -> OwnScores {
+        OwnScores::of(&self.scores())
+    }
+
+    /// All scores, as gold charts number them.
+    pub fn flat(&self) -> Vec<f32> {
+        [&self.leaves[..], &self.rules, &self.joins, &self.implicit].concat()
     }
 
     pub fn input(&self) -> Input<'_> {
@@ -185,7 +214,8 @@ impl Case {
     pub fn describe(&self) -> String {
         let spans: Vec<_> =
             self.lattice.leaves().iter().map(|leaf| format!("{}..{}", leaf.start, leaf.end)).collect();
-        format!("{:?} on {:?} of {:?}", self.signatures, spans, self.must_be_used)
+        let source = self.domain.source();
+        format!("{:?} on {:?} of {:?} in\n{source}", self.signatures, spans, self.must_be_used)
     }
 
     pub fn scaled(&self, factor: f32) -> Self {
@@ -198,6 +228,7 @@ impl Case {
             rules: times(&self.rules),
             joins: times(&self.joins),
             must_be_used: self.must_be_used.clone(),
+            implicit: times(&self.implicit),
             signatures: self.signatures.clone(),
         }
     }
@@ -237,33 +268,52 @@ impl Case {
         };
         for (leaf, frame) in self.leaf_frames(p, q) {
             let meaning = self.domain.leaf(terms, leaf.constant, frame).unwrap();
-            add(Free { meaning, is_leaf: true, is_implicit: false });
+            for (_, argument) in self.inserted(0) {
+                let argument = self.domain.leaf(terms, self.domain.frame_owner(argument), argument).unwrap();
+                for slot in 0..self.domain.frame(frame).slots.len() {
+                    let with_argument = self.domain.fill_slot(terms, &meaning, slot, &argument);
+                    with_argument
+                        .into_iter()
+                        .for_each(|meaning| add(Free { meaning, kind: FreeKind::Other }));
+                }
+            }
+            add(Free { meaning, kind: FreeKind::Leaf });
         }
         for split in p + 1..q {
             let (left, right) = (self.free(terms, p, split), self.free(terms, split, q));
             for l in &left {
                 for r in &right {
-                    for meaning in self.combine(terms, l, r) {
-                        add(Free { meaning, is_leaf: false, is_implicit: false });
-                    }
+                    self.combine(terms, l, r).into_iter().for_each(&mut add);
                 }
             }
         }
-        if self.grammar.options().implicit {
-            for base in found.clone() {
-                for meaning in self.implicit(terms, &base.meaning).into_iter().map(|(meaning, _)| meaning) {
-                    found.push(Free { meaning, is_leaf: false, is_implicit: true });
-                }
-            }
+        let mut layer = found.clone();
+        for _ in 0..self.domain.implicit_chain() {
+            layer = layer.iter().flat_map(|base| self.implicit(terms, base, 1)).collect();
+            found.extend(layer.iter().cloned());
         }
+        let starts: Vec<Free> = found.iter().flat_map(|base| self.implicit(terms, base, 2)).collect();
+        found.extend(starts);
         found
     }
 
-    fn combine(&self, terms: &mut Terms, l: &Free, r: &Free) -> Vec<Meaning> {
+    fn combine(&self, terms: &mut Terms, l: &Free, r: &Free) -> Vec<Free> {
         let domain = &self.domain;
         let mut made = Vec::new();
+        // A function without words takes its arguments from left to right.
+        if l.kind == FreeKind::Inserted || r.kind == FreeKind::Inserted {
+            if l.kind == FreeKind::Inserted && self.is_argument(r) {
+                made.extend(domain.apply_on(terms, &l.meaning, &r.meaning, Some(Side::Right)));
+            }
+            let kind = |meaning: &Meaning| match meaning {
+                Meaning::Open { .. } => FreeKind::Inserted,
+                _ => FreeKind::Other,
+            };
+            return made.into_iter().map(|meaning| Free { kind: kind(&meaning), meaning }).collect();
+        }
         // Values are leaves: what a function gives does not gather.
-        let is_value = |free: &Free| free.is_leaf || matches!(free.meaning, Meaning::Gathered { .. });
+        let is_value =
+            |free: &Free| free.kind == FreeKind::Leaf || matches!(free.meaning, Meaning::Gathered { .. });
         let is_open = |f: &Free| matches!(f.meaning, Meaning::Open { .. } | Meaning::Spread { .. });
         let can_apply = |f: &Free| is_open(f) || is_value(f);
         if can_apply(l) && self.is_argument(r) {
@@ -284,14 +334,14 @@ impl Case {
             let is_open = |free: &Free| matches!(free.meaning, Meaning::Open { .. });
             let allowed = match self.grammar.options().discontinuity {
                 Discontinuity::None => false,
-                Discontinuity::Ternary => inner.is_leaf,
+                Discontinuity::Ternary => inner.kind == FreeKind::Leaf,
                 Discontinuity::Open => true,
             };
-            if outer.is_leaf && allowed && is_open(outer) && is_open(inner) {
+            if outer.kind == FreeKind::Leaf && allowed && is_open(outer) && is_open(inner) {
                 made.extend(domain.compose(&outer.meaning, &inner.meaning));
             }
         }
-        made
+        made.into_iter().map(|meaning| Free { meaning, kind: FreeKind::Other }).collect()
     }
 
     /// A complete term, or values that close by themselves.
@@ -309,17 +359,32 @@ impl Case {
         }
     }
 
-    /// What implicit constants make of a complete term.
-    fn implicit(&self, terms: &mut Terms, meaning: &Meaning) -> Vec<(Meaning, FrameId)> {
+    /// The frames of implicit constants with so many arguments, each with the number of its constant; two means several.
+    pub fn inserted(&self, n_slots: usize) -> Vec<(usize, FrameId)> {
+        if !self.grammar.options().implicit {
+            return Vec::new();
+        }
+        let numbered = if n_slots == 0 { self.grammar.unsaid() } else { self.grammar.inserted() };
+        let frames = |(number, &id): (usize, &ConstantId)| {
+            let frames = self.domain.frames_of(id);
+            let fits = frames.filter(move |(_, frame)| frame.implicit && frame.slots.len().min(2) == n_slots);
+            fits.map(move |(id, _)| (number, id)).collect::<Vec<_>>()
+        };
+        numbered.iter().enumerate().flat_map(frames).collect()
+    }
+
+    /// What implicit constants with so many arguments make of a complete term.
+    fn implicit(&self, terms: &mut Terms, base: &Free, n_slots: usize) -> Vec<Free> {
         let mut made = Vec::new();
-        for (id, constant) in
-            self.domain.constants().iter_enumerated().filter(|(_, constant)| constant.implicit)
-        {
-            for raw in constant.frames.clone() {
-                let function = self.domain.leaf(terms, id, FrameId(raw)).unwrap();
-                let result = self.domain.apply(terms, &function, meaning);
-                made.extend(result.map(|result| (result, FrameId(raw))));
-            }
+        if !self.is_argument(base) {
+            return made;
+        }
+        let (side, kind) =
+            if n_slots == 1 { (None, FreeKind::Other) } else { (Some(Side::Right), FreeKind::Inserted) };
+        for (_, frame) in self.inserted(n_slots) {
+            let function = self.domain.leaf(terms, self.domain.frame_owner(frame), frame).unwrap();
+            let result = self.domain.apply_on(terms, &function, &base.meaning, side);
+            made.extend(result.map(|meaning| Free { meaning, kind }));
         }
         made
     }
@@ -365,9 +430,10 @@ impl Case {
         };
         let mut shifted = self.scaled(1.0);
         let step = 1e-2f32;
-        for part in 0..3 {
-            let n = [self.leaves.len(), self.rules.len(), self.joins.len()][part];
-            let expected = [&gradient.leaves, &gradient.rules, &gradient.joins][part].clone();
+        for part in 0..4 {
+            let n = [&self.leaves, &self.rules, &self.joins, &self.implicit][part].len();
+            let expected =
+                [&gradient.leaves, &gradient.rules, &gradient.joins, &gradient.implicit][part].clone();
             assert_eq!(expected.len(), n);
             for at in 0..n {
                 // Finite differences only where something happens, and at a few places where nothing should.
@@ -378,7 +444,8 @@ impl Case {
                     let scores = match part {
                         0 => &mut shifted.leaves,
                         1 => &mut shifted.rules,
-                        _ => &mut shifted.joins,
+                        2 => &mut shifted.joins,
+                        _ => &mut shifted.implicit,
                     };
                     let old = scores[at];
                     scores[at] = old + delta;
@@ -387,7 +454,8 @@ impl Case {
                     match part {
                         0 => shifted.leaves[at] = old,
                         1 => shifted.rules[at] = old,
-                        _ => shifted.joins[at] = old,
+                        2 => shifted.joins[at] = old,
+                        _ => shifted.implicit[at] = old,
                     }
                     (z, moved)
                 };
@@ -406,8 +474,15 @@ impl Case {
 #[derive(Clone, PartialEq, Eq)]
 struct Free {
     meaning: Meaning,
-    is_leaf: bool,
-    is_implicit: bool,
+    kind: FreeKind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FreeKind {
+    Leaf,
+    /// A function without words that has some of its arguments.
+    Inserted,
+    Other,
 }
 
 /// The set of a random domain.

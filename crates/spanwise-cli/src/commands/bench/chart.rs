@@ -206,7 +206,7 @@ impl<'a> Bench<'a> {
     }
 
     fn input<'s>(&'s self, sentence: &'s Sentence) -> Input<'s> {
-        let scores = Scores { leaves: &sentence.leaves, rules: &self.rules, joins: &[] };
+        let scores = Scores { leaves: &sentence.leaves, rules: &self.rules, joins: &[], implicit: &[] };
         Input::new(self.domain, &self.grammar, &sentence.lattice, scores)
             .expect("the scores were made for it")
     }

@@ -1,6 +1,6 @@
 //! Compiles constants: turns their signatures into frames.
 
-use super::super::file::{At, ConstantDecl, DomainFile};
+use super::super::file::{At, ConstantDecl, DomainFile, ImplicitDecl};
 use super::super::{Constant, ConstantId, Frame, FrameId, Kind};
 use super::{Compiler, System};
 use crate::diag::{Diagnostic, closest};
@@ -40,6 +40,7 @@ impl Compiler<'_> {
             self.frames_of_signature(decl, range, signature, is_called, id);
         }
         self.check_frames(decl, first);
+        self.mark_implicit(decl, first, system);
         self.constants.push(Constant {
             name: decl.name.value.clone(),
             kind: Kind::Predicate,
@@ -48,7 +49,7 @@ impl Compiler<'_> {
             omission: decl.omission,
             frames: first..self.frames.len() as u32,
             term: None,
-            implicit: decl.implicit,
+            implicit: decl.implicit != ImplicitDecl::No,
         });
         self.predicate_of.insert(decl.name.value.clone(), id);
     }
@@ -152,7 +153,8 @@ impl Compiler<'_> {
                 self.written.insert(term, owner);
             }
             let (result, declared) = (signature.result, range.clone());
-            self.frames.push(Frame { slots, sides, result, form: filled, state: None, declared });
+            let (form, state, implicit) = (filled, None, false);
+            self.frames.push(Frame { slots, sides, result, form, state, implicit, declared });
             self.frame_owner.push(owner);
         }
         true
@@ -237,23 +239,41 @@ impl Compiler<'_> {
         true
     }
 
-    /// Two frames with the same slots and result would make every use ambiguous. An implicit constant needs a frame with
-    /// exactly one slot.
+    /// Two frames with the same slots and result would make every use ambiguous.
     fn check_frames(&mut self, decl: &ConstantDecl, first: u32) {
         let range = first..self.frames.len() as u32;
         let frames = || range.clone().map(|at| &self.frames[FrameId(at)]);
         let n_different = frames().map(|frame| (&frame.slots, frame.result)).collect::<HashSet<_>>().len();
         let is_twice = n_different < range.len();
-        let lacks_slot = decl.implicit && !range.is_empty() && frames().all(|frame| frame.slots.len() != 1);
         if is_twice {
             let message = format!("two signatures of `{}` have the same slots and result", decl.name.value);
             self.problem(&decl.name.range, message);
         }
-        if lacks_slot {
-            let problem =
-                Diagnostic::new(decl.name.range.clone(), "an implicit constant takes exactly one argument");
-            self.problems.push(problem.hint("give it a signature with one slot, or remove `implicit`"));
-        }
+    }
+
+    /// Marks the frames with which a constant may be inserted.
+    fn mark_implicit(&mut self, decl: &ConstantDecl, first: u32, system: &System) {
+        let ids = || (first..self.frames.len() as u32).map(FrameId);
+        let takes = |n: usize| ids().any(|id| self.frames[id].slots.len() == n);
+        let chosen: Vec<FrameId> = match &decl.implicit {
+            ImplicitDecl::No => Vec::new(),
+            ImplicitDecl::Yes if takes(1) => ids().filter(|&id| self.frames[id].slots.len() == 1).collect(),
+            ImplicitDecl::Yes => ids().collect(),
+            ImplicitDecl::With(numbers) => {
+                // An alternative type system may leave out some signatures.
+                let is_checked = system.signatures.is_none() && first < self.frames.len() as u32;
+                let wrong = numbers.iter().find(|number| is_checked && !takes(number.value));
+                if let Some(At { value, range }) = wrong {
+                    let message = format!("`{}` has no signature with {value} arguments", decl.name.value);
+                    let hint = "`implicit` lists with how many arguments the constant may be inserted";
+                    self.problems.push(Diagnostic::new(range.clone(), message).hint(hint));
+                    return;
+                }
+                let is_listed = |n: usize| numbers.iter().any(|number| number.value == n);
+                ids().filter(|&id| is_listed(self.frames[id].slots.len())).collect()
+            }
+        };
+        chosen.into_iter().for_each(|id| self.frames[id].implicit = true);
     }
 
     /// Checks that the names listed by an alternative type system exist.

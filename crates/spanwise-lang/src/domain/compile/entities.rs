@@ -52,6 +52,7 @@ impl Compiler<'_> {
             result: ty,
             form: None,
             state: None,
+            implicit: false,
             declared,
         });
         self.frame_owner.push(ConstantId(self.constants.len() as u32));

@@ -304,8 +304,17 @@ impl Compiler<'_> {
                 by_top.entry(top).or_default().push(id);
             }
         }
-        let DomainFile { name, about, language, style, executor, executor_range, type_systems, .. } =
-            parts.file;
+        let DomainFile {
+            name,
+            about,
+            language,
+            style,
+            implicit_chain,
+            executor,
+            executor_range,
+            type_systems,
+            ..
+        } = parts.file;
         Domain {
             name: name.value,
             about,
@@ -331,6 +340,7 @@ impl Compiler<'_> {
             style,
             no_meaning: parts.no_meaning,
             contrasts: parts.contrasts,
+            implicit_chain,
             lexicon: self.lexicon,
             phrases: parts.phrases,
             states: parts.states,

@@ -1,6 +1,6 @@
 //! Compiles classes of predicates: each row of a table becomes a predicate with the signatures of its class.
 
-use super::super::file::{At, ConstantDecl, PredicateDecl};
+use super::super::file::{At, ConstantDecl, ImplicitDecl, PredicateDecl};
 use super::super::{Constant, ConstantId, Kind, Omission, PredicateClassId};
 use super::entities::columns_in;
 use super::tables::Row;
@@ -45,7 +45,7 @@ impl Compiler<'_> {
             name: name.clone(),
             types: Vec::new(),
             form: None,
-            implicit: false,
+            implicit: ImplicitDecl::No,
             omission: Omission::Free,
         };
         let signatures = self.signatures(&like_constant, texts);

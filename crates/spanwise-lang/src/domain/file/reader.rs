@@ -3,7 +3,7 @@
 use super::values::FileReader;
 use super::{
     AccumulatorDecl, AnnotationFile, At, ConstantDecl, DomainFile, EntityDecl, ExecutorChoice, FORMAT,
-    PredicateDecl, TypeSystemDecl,
+    ImplicitDecl, PredicateDecl, TypeSystemDecl,
 };
 use crate::diag::Diagnostic;
 use crate::domain::constant::Omission;
@@ -32,6 +32,9 @@ pub(super) fn annotation(
     AnnotationFile { phrases: reader.phrase_table(top, "phrases"), prefer }
 }
 
+/// Most implicit constants that may be inserted one above the other. Each is a layer of every cell of a chart.
+const MAX_CHAIN: usize = 8;
+
 const TOP_KEYS: &[&str] = &[
     "format",
     "name",
@@ -46,6 +49,7 @@ const TOP_KEYS: &[&str] = &[
     "lexicon",
     "only_phrases",
     "phrases",
+    "implicit_chain",
     "predicates",
     "entities",
     "literals",
@@ -81,6 +85,7 @@ impl FileReader<'_> {
             lexicon: self.phrase_table(top, "lexicon"),
             only_phrases: self.texts(top, "only_phrases"),
             phrases: self.phrase_table(top, "phrases"),
+            implicit_chain: self.implicit_chain(top),
             predicates: self.predicates(top),
             entities: self.classes(top),
             contrasts: self.contrasts(top),
@@ -191,14 +196,20 @@ impl FileReader<'_> {
             let decl = match item.as_table_like() {
                 None => {
                     let types = self.text_list(item, key);
-                    ConstantDecl { name, types, form: None, implicit: false, omission: Omission::Free }
+                    ConstantDecl {
+                        name,
+                        types,
+                        form: None,
+                        implicit: ImplicitDecl::No,
+                        omission: Omission::Free,
+                    }
                 }
                 Some(long) => {
                     self.only(long, &["type", "form", "implicit", "must_be_used", "about"], "a constant");
                     let types = long.get("type").map(|item| self.text_list(item, "type")).unwrap_or_default();
                     let form = self.text(long, "form");
                     self.text(long, "about");
-                    let (implicit, omission) = (self.flag(long, "implicit"), self.omission(long));
+                    let (implicit, omission) = (self.implicit(long), self.omission(long));
                     ConstantDecl { name, types, form, implicit, omission }
                 }
             };
@@ -208,6 +219,35 @@ impl FileReader<'_> {
             decls.push(decl);
         }
         decls
+    }
+
+    /// `true`, `false`, or a list of numbers of arguments.
+    fn implicit(&mut self, constant: &dyn TableLike) -> ImplicitDecl {
+        let Some(item) = constant.get("implicit") else { return ImplicitDecl::No };
+        if let Some(is_implicit) = item.as_bool() {
+            return if is_implicit { ImplicitDecl::Yes } else { ImplicitDecl::No };
+        }
+        let number = |value: &toml_edit::Value| {
+            let number = value.as_integer().and_then(|number| usize::try_from(number).ok())?;
+            Some(At { value: number, range: value.span().unwrap_or(0..0) })
+        };
+        let numbers = item.as_array().map(|array| array.iter().map(number).collect::<Option<Vec<_>>>());
+        match numbers.flatten().filter(|numbers| !numbers.is_empty()) {
+            Some(numbers) => ImplicitDecl::With(numbers),
+            None => {
+                self.wrong(item, "implicit", "true, false, or a list of numbers of arguments such as [0, 1]");
+                ImplicitDecl::No
+            }
+        }
+    }
+
+    fn implicit_chain(&mut self, top: &dyn TableLike) -> usize {
+        let Some(item) = top.get("implicit_chain") else { return 1 };
+        let number = item.as_integer().and_then(|number| usize::try_from(number).ok());
+        number.filter(|number| (1..=MAX_CHAIN).contains(number)).unwrap_or_else(|| {
+            self.wrong(item, "implicit_chain", &format!("a number from 1 to {MAX_CHAIN}"));
+            1
+        })
     }
 
     /// A table of lists of texts: the lexicon, and the signatures of a type system.

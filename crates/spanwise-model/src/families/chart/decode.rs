@@ -6,7 +6,6 @@ use crate::provenance::align;
 use crate::span_model::{Decoded, exhausted};
 use spanwise_chart::budget::{Exhausted, Meter};
 use spanwise_chart::derivation::BestChart;
-use spanwise_chart::gold::Joins;
 use spanwise_chart::grammar::N_USAGES;
 use spanwise_chart::lattice::{ChartError, Gradient};
 use spanwise_chart::objective::posterior;
@@ -86,9 +85,9 @@ fn found(
         }
     };
     let prepared = &scored.input.prepared;
-    let joins = if scored.joins.is_empty() { Joins::None } else { Joins::Merges };
+    let own = scored.own_scores();
     let whole =
-        parser.model.whole_phrases(prepared, (&mut terms, program), &tree, meter, || (joins, scored.flat()));
+        parser.model.whole_phrases(prepared, (&mut terms, program), &tree, meter, || (own, scored.flat()));
     let trees = (&tree, whole.as_ref());
     let provenance = if details.provenance { provenance(scored, &expected, trees) } else { Vec::new() };
     let parse = Parse::new(prepared.utterance.clone(), terms, program, posterior, best.score);

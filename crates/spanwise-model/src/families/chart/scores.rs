@@ -4,7 +4,7 @@ use super::ChartParser;
 use super::dropout::Dropped;
 use super::settings::JoinScores;
 use crate::span_model::{COST, LeafMatch, Prepared, SpanGradient, Tables};
-use spanwise_chart::gold::{GoldChart, Joins, Underivable};
+use spanwise_chart::gold::{GoldChart, OwnScores, Underivable};
 use spanwise_chart::grammar::N_USAGES;
 use spanwise_chart::lattice::{ChartError, Gradient, Lattice, Leaf, Scores};
 use spanwise_chart::typed::Input;
@@ -29,6 +29,8 @@ pub struct ChartInput {
     leaves: Vec<LeafKey>,
     /// For each cell, the rows and columns of the logits that score its joins; empty without such scores.
     cells: Vec<[(u32, u32); 2]>,
+    /// For each cell, the row of the logits that scores implicit constants; empty without such scores.
+    inserted: Vec<u32>,
 }
 
 /// Where the scores of a leaf come from.
@@ -89,6 +91,15 @@ impl ChartInput {
             })
             .collect();
         spans.extend(cell_spans.iter().flatten().map(|(span, _)| *span));
+        let n_inserted = if parser.model.implicit.inserted.is_empty() { 0 } else { lattice.n_cells() };
+        let inserted_spans: Vec<(u32, u32)> = (0..n_inserted)
+            .map(|cell| {
+                let (p, q) = lattice.ends(cell);
+                let Span { start, end } = lattice.span(p, q);
+                (start, end)
+            })
+            .collect();
+        spans.extend(&inserted_spans);
         spans.sort_unstable();
         spans.dedup();
         let row = |span: (u32, u32)| spans.partition_point(|other| *other < span) as u32;
@@ -112,7 +123,8 @@ impl ChartInput {
             .collect();
         let cells =
             cell_spans.into_iter().map(|both| both.map(|(span, column)| (row(span), column))).collect();
-        Self { prepared, spans, leaves, cells }
+        let inserted = inserted_spans.into_iter().map(row).collect();
+        Self { prepared, spans, leaves, cells, inserted }
     }
 
     /// Each leaf with its label and whether the lexicon matches it exactly.
@@ -141,6 +153,17 @@ fn matched_words(prepared: &Prepared) -> Vec<bool> {
     matched
 }
 
+/// The rows and columns of the logits that score implicit constants, in the order of the chart's scores.
+fn implicit_places(parser: &ChartParser, input: &ChartInput) -> impl Iterator<Item = (usize, usize)> {
+    let columns = &parser.model.implicit;
+    let place = |&row: &u32, columns: &[u32]| -> Vec<(usize, usize)> {
+        columns.iter().map(|&column| (row as usize, column as usize)).collect()
+    };
+    let cells = input.inserted.iter().flat_map(move |row| place(row, &columns.inserted));
+    let leaves = input.leaves.iter().filter(|_| !columns.unsaid.is_empty());
+    cells.chain(leaves.flat_map(move |key| place(&key.row, &columns.unsaid)))
+}
+
 /// The typed chart of one utterance with the scores that the model gives it.
 ///
 /// Made once per utterance, in one place; the Viterbi program, posteriors, losses and the spans on the page all read it.
@@ -150,6 +173,7 @@ pub struct ScoredChart<'a> {
     pub(super) input: &'a ChartInput,
     pub(in crate::families) leaves: Vec<f32>,
     pub(in crate::families) joins: Vec<f32>,
+    pub(in crate::families) implicit: Vec<f32>,
     dropped: Dropped,
     /// The lattice without words that must be used, if they were too many.
     lenient: Option<Lattice>,
@@ -193,7 +217,9 @@ impl<'a> ScoredChart<'a> {
             _ => logits[row as usize * width + column as usize],
         };
         let joins = input.cells.iter().map(|both| both.iter().map(logit).sum()).collect();
-        Self { parser, input, leaves, joins, dropped, lenient: None }
+        let implicit = implicit_places(parser, input).map(|(row, column)| logits[row * width + column]);
+        let implicit = implicit.collect();
+        Self { parser, input, leaves, joins, implicit, dropped, lenient: None }
     }
 
     /// The leaves.
@@ -219,8 +245,7 @@ impl<'a> ScoredChart<'a> {
     /// Scores that are not numbers.
     pub fn chart(&self) -> Result<Input<'_>, ChartError> {
         let model = &self.parser.model;
-        let scores = Scores { leaves: &self.leaves, rules: &model.tables.rules, joins: &self.joins };
-        Input::new(&model.domain, &model.grammar, self.lattice(), scores)
+        Input::new(&model.domain, &model.grammar, self.lattice(), self.scores())
     }
 
     /// The gold chart: all derivations of one program. Where all of them leave out words that must be used, any words may be left
@@ -230,18 +255,29 @@ impl<'a> ScoredChart<'a> {
     /// A program without a derivation.
     pub fn gold(&mut self, terms: &Terms, program: TermId) -> Result<GoldChart, Underivable> {
         let model = &self.parser.model;
-        let joins = if self.joins.is_empty() { Joins::None } else { Joins::Merges };
-        let gold = GoldChart::new(&model.domain, &model.grammar, self.lattice(), terms, program, joins);
+        let own = self.own_scores();
+        let gold = GoldChart::new(&model.domain, &model.grammar, self.lattice(), terms, program, own);
         if gold.is_ok() || !self.relax(0.0) {
             return gold;
         }
-        GoldChart::new(&model.domain, &model.grammar, self.lattice(), terms, program, joins)
+        GoldChart::new(&model.domain, &model.grammar, self.lattice(), terms, program, own)
+    }
+
+    fn scores(&self) -> Scores<'_> {
+        let rules = &self.parser.model.tables.rules;
+        Scores { leaves: &self.leaves, rules, joins: &self.joins, implicit: &self.implicit }
+    }
+
+    /// What has scores of its own.
+    #[must_use]
+    pub fn own_scores(&self) -> OwnScores {
+        OwnScores::of(&self.scores())
     }
 
     /// All scores one after the other, as gold charts index them.
     #[must_use]
     pub fn flat(&self) -> Vec<f32> {
-        [self.leaves.as_slice(), &self.parser.model.tables.rules, &self.joins].concat()
+        [self.leaves.as_slice(), &self.parser.model.tables.rules, &self.joins, &self.implicit].concat()
     }
 
     /// The gradient of logits and tables from that of the chart's scores: the transpose of [`ScoredChart::new`].
@@ -273,6 +309,9 @@ impl<'a> ScoredChart<'a> {
             for &(row, column) in both.iter().filter(|(_, column)| *column != NO_COLUMN) {
                 logits[row as usize * width + column as usize] += g;
             }
+        }
+        for ((row, column), g) in implicit_places(self.parser, self.input).zip(&gradient.implicit) {
+            logits[row * width + column] += g;
         }
         tables.rules.copy_from_slice(&gradient.rules);
         SpanGradient { logits, tables }

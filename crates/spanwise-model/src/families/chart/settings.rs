@@ -90,6 +90,7 @@ impl ChartSettings {
             meaning: self.meaning,
             hidden: self.hidden,
             n_extra: N_USAGES + self.joins.n_labels(),
+            scores_implicit: true,
         }
     }
 }

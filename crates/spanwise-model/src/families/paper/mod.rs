@@ -45,7 +45,7 @@ impl PaperParser {
                 let flat = || tree_scores(&scores, lattice, n_rules).into_iter().map(|score| score as f32);
                 let whole =
                     self.model.whole_phrases(&input.prepared, (&mut terms, program), &tree, meter, || {
-                        (Joins::Tree, flat().collect())
+                        (Joins::Tree.into(), flat().collect())
                     });
                 let shown = whole.as_ref().unwrap_or(&tree);
                 let provenance = align(shown, &vec![probability; utterance.len()], |_, _| probability);

@@ -88,6 +88,7 @@ impl PaperSettings {
             hidden: self.hidden,
             // Join and null.
             n_extra: 2,
+            scores_implicit: false,
         }
     }
 }
