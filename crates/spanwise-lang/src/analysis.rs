@@ -5,10 +5,10 @@
 
 use crate::diag::closest;
 use crate::domain::{ClassId, ConstantId, Domain, FrameId};
+use crate::form::With;
 use crate::states::AccumulatorId;
 use crate::term::{Shape, TermId, Terms};
 use crate::types::TypeId;
-use crate::form::With;
 use hashbrown::{HashMap, HashSet};
 
 /// Largest program that is analyzed, in nodes of its tree.

@@ -226,7 +226,9 @@ pub fn vocabulary(domain: &Domain) -> Vec<Token> {
 fn form_tokens(domain: &Domain, terms: &Terms, form: &Form, tokens: &mut Vec<Token>) {
     match form {
         Form::Hole(_) | Form::Completed { with: With::Argument(_), .. } | Form::Lacking => {}
-        Form::Completed { with: With::Term(term), .. } | Form::Ground(term) => tokens.extend(linearize(domain, terms, *term)),
+        Form::Completed { with: With::Term(term), .. } | Form::Ground(term) => {
+            tokens.extend(linearize(domain, terms, *term))
+        }
         Form::Call { head, args } => {
             tokens.push(Token::Name(terms.text(*head).to_owned()));
             for arg in args {

@@ -373,12 +373,14 @@ impl RawSignature<'_> {
         let slots = self
             .slots
             .iter()
-            .map(|slot| Ok(Slot {
+            .map(|slot| {
+                Ok(Slot {
                     ty: resolve(&slot.ty)?,
                     side: slot.side,
                     absent: slot.absent.clone(),
                     can_gap: slot.can_gap,
-                }))
+                })
+            })
             .collect::<Result<_, Diagnostic>>()?;
         Ok(Signature { slots, result: resolve(&self.result)? })
     }

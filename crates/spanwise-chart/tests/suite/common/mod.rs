@@ -59,6 +59,15 @@ const SIGNATURES: &[&str] = &[
     "A, V -> B | {1}, {2:1}",
     "V>, <A -> A | {2}, {1:2}, {2}",
     "B, A, V -> V | {0}, {1}, {2}, {3:1}",
+    // Arguments that can be missing, slots that hand up a gap, and what completes it.
+    "-> N",
+    "N/ -> A",
+    "<N/, N/> -> A",
+    "N/, A/ -> B",
+    "A/>, N -> B",
+    "A/N -> B | {1:who}",
+    "A/N>, <N -> A | {1:2}, {2}",
+    "B/N, A -> A | {1:it}, {2}",
 ];
 
 /// Everything that can be switched.
@@ -135,11 +144,11 @@ fn case(random: &mut Random, options: Options, is_repeated: bool) -> Case {
     let signatures: Vec<String> =
         (0..n_constants).map(|_| SIGNATURES[random.below(SIGNATURES.len())].to_owned()).collect();
     let mut source = String::from(
-        "name = \"random\"\ntypes = [\"A\", \"B < A\", \"S\", \"E\", \"R\", \"F < G\", \"G\", \"V\"]\n\
+        "name = \"random\"\ntypes = [\"A\", \"B < A\", \"S\", \"E\", \"R\", \"F < G\", \"G\", \"V\", \"N\"]\ngap = \"N\"\n\
          [root]\ntypes = [\"A\", \"R\", \"G\"]\nwrap = \"do({})\"\n\
          [[accumulators]]\nhead = \"pick\"\nelements = [\"E\"]\nover = \"S\"\nresult = \"R\"\ndefault = \"any()\"\n\
          [[sets]]\nhead = \"all\"\nelements = [\"F\"]\nresult = \"G\"\n\
-         [constants]\nq = { type = \"B -> A\", implicit = true }\nv = { type = \"V\", form = \"v({0})\" }\nw = { type = [\"A -> S\", \"R -> A\"], implicit = true }\n",
+         [constants]\nq = { type = \"B -> A\", implicit = true }\nv = { type = \"V\", form = \"v({0})\" }\nu = \"N/ -> B\"\nw = { type = [\"A -> S\", \"R -> A\"], implicit = true }\n",
     );
     for (at, signature) in signatures.iter().enumerate() {
         source += &match signature.split_once(" | ") {

@@ -142,7 +142,8 @@ impl Compiler<'_> {
         for choice in 0..1u32 << optional.len() {
             let is_lacking = |slot: usize| signature.slots[slot].absent == Absent::Lacking;
             let is_absent = |slot: usize| {
-                is_lacking(slot) || optional.iter().position(|&o| o == slot).is_some_and(|bit| choice >> bit & 1 == 1)
+                is_lacking(slot)
+                    || optional.iter().position(|&o| o == slot).is_some_and(|bit| choice >> bit & 1 == 1)
             };
             let present: Vec<usize> = (0..signature.slots.len()).filter(|&slot| !is_absent(slot)).collect();
             let fill = |slot: usize| match present.iter().position(|&p| p == slot) {
@@ -310,5 +311,9 @@ impl Compiler<'_> {
 
 /// The slots that may stay empty, with their positions.
 fn optional(signature: &Signature) -> impl Iterator<Item = (usize, &Slot)> {
-    signature.slots.iter().enumerate().filter(|(_, slot)| matches!(slot.absent, Absent::Omitted | Absent::Default(_)))
+    signature
+        .slots
+        .iter()
+        .enumerate()
+        .filter(|(_, slot)| matches!(slot.absent, Absent::Omitted | Absent::Default(_)))
 }

@@ -101,11 +101,13 @@ impl Compiler<'_> {
     /// Checks that no term lacks two things: what lacks an argument by itself has no gap.
     pub(super) fn check_lacking_once(&mut self, gap: &At<String>, is_lacking: &dyn Fn(TypeId) -> bool) {
         let Some(missing) = self.gap else { return };
-        let has_gap = |ty: &TypeId| self.types.find(&name(self.types.name(*ty), self.types.name(missing))).is_some();
+        let has_gap =
+            |ty: &TypeId| self.types.find(&name(self.types.name(*ty), self.types.name(missing))).is_some();
         let twice = self.types.ids().find(|ty| is_lacking(*ty) && (*ty == missing || has_gap(ty)));
         if let Some(ty) = twice {
             let name = self.types.name(ty);
-            let message = format!("terms of type `{name}` can lack something by themselves, so they have no gaps");
+            let message =
+                format!("terms of type `{name}` can lack something by themselves, so they have no gaps");
             let problem = Diagnostic::new(gap.range.clone(), message);
             self.problems.push(problem.hint("remove `/` from the slots through which they get one"));
         }
