@@ -13,7 +13,7 @@ root = { types = ["Sentence", "Question"] }
 [constants]
 emma = "Thing"
 cat = "Animal"
-purr = { type = "<Animal/ -> Noise" }
+purr = { type = "<Thing/ -> Noise" }
 sleep = { type = "<Thing/ -> Sentence" }
 eat = { type = "Thing/>, <Thing/ -> Sentence", form = "eat(agent({2}), theme({1}))" }
 say = { type = "Sentence/>, <Thing -> Sentence", form = "say(agent({2}), ccomp({1}))" }
@@ -68,7 +68,6 @@ fn only_types_that_can_have_a_gap_are_generated_with_readable_names() {
     let domain = load(QUESTIONS).unwrap();
     let generated: Vec<&str> =
         domain.types().ids().map(|ty| domain.types().name(ty)).filter(|name| name.contains('/')).collect();
-    // A purring animal that is missing is a thing that is missing.
     assert_eq!(generated, ["Sentence/Thing", "Noise/Thing"]);
     let state = |name: &str| {
         let constant = domain.predicate(name).unwrap();
@@ -127,6 +126,7 @@ fn what_is_wrong_with_gaps_is_said_with_its_place() {
         (wrong("gap = \"Thing\"", "gap = \"Things\""), "unknown type `Things`"),
         (wrong("gap = \"Thing\"", "gap = 3"), "`gap` must be text"),
         (wrong("Sentence/Thing>", "Question/Thing>"), "unknown type `Question/Thing`"),
+        (wrong("<Thing/ -> Noise", "<Animal/ -> Noise"), "may be no `Animal`"),
         // Without sides, both gaps of `eat` would have one signature.
         (wrong("Thing/>, <Thing/ -> Sentence", "Thing/, Thing/ -> Sentence"), "two signatures of `eat`"),
         (

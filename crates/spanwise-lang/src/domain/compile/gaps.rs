@@ -63,7 +63,7 @@ fn reachable(types: &Types, gap: TypeId, signatures: &[Signature]) -> Vec<bool> 
         let n_found = found.iter().filter(|found| **found).count();
         for signature in signatures {
             let mut slots = signature.slots.iter().filter(|slot| slot.can_gap);
-            if slots.any(|slot| types.is_subtype(slot.ty, gap) || found[slot.ty.index()]) {
+            if slots.any(|slot| types.is_subtype(gap, slot.ty) || found[slot.ty.index()]) {
                 let above = std::iter::successors(Some(signature.result), |&ty| types.parent(ty));
                 above.for_each(|ty| found[ty.index()] = true);
             }
@@ -85,7 +85,7 @@ impl Compiler<'_> {
             for (at, slot) in slots {
                 let Some(result) = slashed(signature.result) else { continue };
                 let mut new = Signature { result, ..signature.clone() };
-                if self.types.is_subtype(slot.ty, gap) {
+                if self.types.is_subtype(gap, slot.ty) {
                     new.slots[at].absent = Absent::Lacking;
                 } else if let Some(ty) = slashed(slot.ty) {
                     new.slots[at].ty = ty;
@@ -115,11 +115,19 @@ impl Compiler<'_> {
 
     /// Checks that slots are marked only where the file names what can be missing.
     pub(super) fn check_gaps(&mut self, text: &At<String>, plain: &[Signature]) {
-        let is_marked = plain.iter().flat_map(|signature| &signature.slots).any(|slot| slot.can_gap);
-        if is_marked && self.gap.is_none() {
-            let message = "a slot with `/` needs a type of what can be missing";
-            let problem = Diagnostic::new(text.range.clone(), message);
-            self.problems.push(problem.hint("name it at the top of the file, as in `gap = \"NP\"`"));
+        let mut marked = plain.iter().flat_map(|signature| &signature.slots).filter(|slot| slot.can_gap);
+        let Some(gap) = self.gap else {
+            if marked.next().is_some() {
+                let message = "a slot with `/` needs a type of what can be missing";
+                let problem = Diagnostic::new(text.range.clone(), message);
+                self.problems.push(problem.hint("name it at the top of the file, as in `gap = \"NP\"`"));
+            }
+            return;
+        };
+        if let Some(slot) = marked.find(|slot| slot.ty != gap && self.types.is_subtype(slot.ty, gap)) {
+            let (narrow, wide) = (self.types.name(slot.ty), self.types.name(gap));
+            let message = format!("what stands for a missing `{wide}` may be no `{narrow}`, so this slot has no gap");
+            self.problem(&text.range, message);
         }
     }
 }
