@@ -126,7 +126,8 @@ impl Compiler<'_> {
         };
         if let Some(slot) = marked.find(|slot| slot.ty != gap && self.types.is_subtype(slot.ty, gap)) {
             let (narrow, wide) = (self.types.name(slot.ty), self.types.name(gap));
-            let message = format!("what stands for a missing `{wide}` may be no `{narrow}`, so this slot has no gap");
+            let message =
+                format!("what stands for a missing `{wide}` may be no `{narrow}`, so this slot has no gap");
             self.problem(&text.range, message);
         }
     }
