@@ -130,7 +130,10 @@ fn what_is_wrong_with_gaps_is_said_with_its_place() {
         // Without sides, both gaps of `eat` would have one signature.
         (wrong("Thing/>, <Thing/ -> Sentence", "Thing/, Thing/ -> Sentence"), "two signatures of `eat`"),
         (
-            wrong("to_dance = { type = \"Infinitive\"", "to_dance = { type = \"Thing/ -> Infinitive\""),
+            wrong(
+                "to_dance = { type = \"Infinitive\", form = \"dance(agent({0}))\" }",
+                "to_dance = { type = \"Thing/ -> Infinitive\", form = \"dance(agent({0}), theme({1}))\" }",
+            ),
             "`Infinitive` can lack something by themselves",
         ),
         (wrong("types = [\"Sentence\"", "types = [\"Sentence/Thing\", \"Sentence\""), "so it is no program"),

@@ -21,7 +21,7 @@ pub fn score(random: &mut Random) -> f32 {
 }
 
 /// Signatures that random constants have. Each constant is allowed on one run of words only, so a program determines
-/// its words. Some have the arguments of their form after a bar.
+/// its words.
 const SIGNATURES: &[&str] = &[
     "-> A",
     "-> B",
@@ -51,6 +51,17 @@ const SIGNATURES: &[&str] = &[
     "B>, <B -> A",
     "<A, A -> B",
     "G> -> A",
+];
+
+/// The same for terms that lack an argument, and for arguments that can be missing. Some have the arguments of their form after a
+/// bar.
+const LACKING: &[&str] = &[
+    "-> A",
+    "-> B",
+    "A -> B",
+    "A, B -> A",
+    "A? -> B",
+    "<B -> A",
     // Terms that lack an argument, and what completes them.
     "-> V | {0}",
     "B -> V | {1}, {0}",
@@ -141,8 +152,9 @@ pub fn built_in_cases(seed: u64, name: &str, options: Options) -> Vec<Case> {
 fn case(random: &mut Random, options: Options, is_repeated: bool) -> Case {
     let n_tokens = 1 + random.below(6);
     let n_constants = 1 + random.below(8);
+    let pool = if random.below(3) == 0 { LACKING } else { SIGNATURES };
     let signatures: Vec<String> =
-        (0..n_constants).map(|_| SIGNATURES[random.below(SIGNATURES.len())].to_owned()).collect();
+        (0..n_constants).map(|_| pool[random.below(pool.len())].to_owned()).collect();
     let mut source = String::from(
         "name = \"random\"\ntypes = [\"A\", \"B < A\", \"S\", \"E\", \"R\", \"F < G\", \"G\", \"V\", \"N\"]\ngap = \"N\"\n\
          [root]\ntypes = [\"A\", \"R\", \"G\"]\nwrap = \"do({})\"\n\

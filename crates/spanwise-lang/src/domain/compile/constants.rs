@@ -256,8 +256,8 @@ impl Compiler<'_> {
     fn check_frames(&mut self, decl: &ConstantDecl, first: u32) {
         let range = first..self.frames.len() as u32;
         let frames = || range.clone().map(|at| &self.frames[FrameId(at)]);
-        let mut alike: HashMap<_, Vec<&Frame>> = HashMap::new();
         // Gaps give different terms. Then it is enough that the sides differ.
+        let mut alike: HashMap<_, Vec<&Frame>> = HashMap::new();
         let is_twice = frames().any(|frame| {
             let alike = alike.entry((&frame.slots, frame.result)).or_default();
             let is_twice = alike.iter().any(|other| other.sides == frame.sides || other.form == frame.form);
@@ -265,6 +265,7 @@ impl Compiler<'_> {
             is_twice
         });
         let lacks_slot = decl.implicit && !range.is_empty() && frames().all(|frame| frame.slots.len() != 1);
+        drop(alike);
         if is_twice {
             let message = format!("two signatures of `{}` have the same slots and result", decl.name.value);
             self.problem(&decl.name.range, message);
