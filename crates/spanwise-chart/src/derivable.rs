@@ -3,12 +3,11 @@
 use crate::candidates::{Candidates, PredicatePlacement, omissions};
 use crate::gold::{GoldChart, Joins, Underivable};
 use crate::grammar::{Discontinuity, Grammar, N_USAGES, Options};
-use crate::lattice::{ChartError, Leaf};
+use crate::lattice::{ChartError, Lattice, Leaf};
 use crate::tree::Category;
 use spanwise_core::{Span, Utterance};
 use spanwise_lang::domain::Omission;
 use spanwise_lang::{Domain, TermId, Terms};
-use std::ops::Range;
 
 /// The settings, each of which allows everything that the one before it allows.
 pub const SETTINGS: [(&str, Options); 4] = [
@@ -39,6 +38,8 @@ pub struct Derivability<'a> {
     domain: &'a Domain,
     grammars: Vec<Grammar>,
     candidates: Candidates,
+    /// Whether the domain has words that must be used.
+    has_omissions: bool,
 }
 
 impl<'a> Derivability<'a> {
@@ -46,7 +47,9 @@ impl<'a> Derivability<'a> {
     #[must_use]
     pub fn new(domain: &'a Domain, placement: PredicatePlacement) -> Self {
         let grammars = SETTINGS.iter().map(|(_, options)| Grammar::new(domain, *options)).collect();
-        Self { domain, grammars, candidates: Candidates { predicates: placement, ..Candidates::default() } }
+        let candidates = Candidates { predicates: placement, ..Candidates::default() };
+        let has_omissions = domain.constants().iter().any(|constant| constant.omission != Omission::Free);
+        Self { domain, grammars, candidates, has_omissions }
     }
 
     /// The first setting in which a program can be derived, as a number in [`SETTINGS`]. Any words may be left out.
@@ -74,31 +77,39 @@ impl<'a> Derivability<'a> {
     /// None where there is no derivation.
     #[must_use]
     pub fn left_out(&self, utterance: &Utterance, terms: &mut Terms, program: TermId) -> Vec<usize> {
-        let matches = self.domain.lexicon().matches(utterance);
-        let (Ok(lattice), Some(grammar)) =
-            (self.candidates.lattice(self.domain, utterance), self.grammars.last())
-        else {
-            return Vec::new();
+        let lattice = match self.has_omissions {
+            true => self.candidates.lattice(self.domain, utterance).ok(),
+            false => None,
         };
-        let lattice = lattice.lenient();
+        let Some(lattice) = lattice.map(|lattice| lattice.lenient()) else { return Vec::new() };
+        let matches = self.domain.lexicon().matches(utterance);
         let found = matches.iter().map(|found| (found.span, found.constant));
         let omissions = omissions(self.domain, &lattice, found);
-        let mut counts = vec![0.0; lattice.leaves().len() * N_USAGES + grammar.n_rules()];
         let is_wanted = |word: usize| omissions[word] != Omission::Free;
-        if !(0..utterance.len()).any(is_wanted) {
-            return Vec::new();
+        let wanted: Vec<usize> = (0..utterance.len()).filter(|&word| is_wanted(word)).collect();
+        if wanted.is_empty() {
+            return wanted;
         }
-        for (leaf, counts) in lattice.leaves().iter().zip(counts.chunks_exact_mut(N_USAGES)) {
-            counts.fill(words_of(leaf).filter(|&word| is_wanted(word)).count() as f32);
-        }
-        let chart = GoldChart::new(self.domain, grammar, &lattice, terms, program, Joins::None).ok();
-        let best = chart.and_then(|chart| chart.best_tree(self.domain, &lattice, terms, &counts));
-        let Some(best) = best else { return Vec::new() };
+        let worth = |leaf: &Leaf| wanted.iter().filter(|&&word| is_in(leaf.span(), word)).count() as f32;
+        let used = self.best_words(&lattice, (terms, program), &worth);
+        let is_used = |word: usize| used.iter().flatten().any(|span| is_in(*span, word));
+        wanted.into_iter().filter(|&word| used.is_some() && !is_used(word)).collect()
+    }
+
+    /// The words of the constants in the derivation of a program whose leaves are worth most, in the last setting.
+    fn best_words(
+        &self,
+        lattice: &Lattice,
+        (terms, program): (&mut Terms, TermId),
+        worth: &dyn Fn(&Leaf) -> f32,
+    ) -> Option<Vec<Span>> {
+        let grammar = self.grammars.last()?;
+        let chart = GoldChart::new(self.domain, grammar, lattice, terms, program, Joins::None).ok()?;
+        let mut scores: Vec<f32> = lattice.leaves().iter().flat_map(|leaf| [worth(leaf); N_USAGES]).collect();
+        scores.resize(scores.len() + grammar.n_rules(), 0.0);
+        let best = chart.best_tree(self.domain, lattice, terms, &scores)?;
         let constants = best.tree.nodes.iter().filter(|node| matches!(node.category, Category::Constant(_)));
-        let used: Vec<Span> = constants.map(|node| node.span).collect();
-        let is_used =
-            |word: usize| used.iter().any(|span| span.contains(Span::new(word as u32, word as u32 + 1)));
-        (0..utterance.len()).filter(|&word| is_wanted(word) && !is_used(word)).collect()
+        Some(constants.map(|node| node.span).collect())
     }
 }
 
@@ -137,7 +148,6 @@ impl Cause {
     }
 }
 
-/// The words of a leaf.
-fn words_of(leaf: &Leaf) -> Range<usize> {
-    leaf.start as usize..leaf.end as usize
+fn is_in(span: Span, word: usize) -> bool {
+    (span.start as usize..span.end as usize).contains(&word)
 }

@@ -5,6 +5,7 @@
 
 use crate::diag::closest;
 use crate::domain::{ClassId, ConstantId, Domain, FrameId};
+use crate::form::With;
 use crate::states::AccumulatorId;
 use crate::term::{Shape, TermId, Terms};
 use crate::types::TypeId;
@@ -345,7 +346,8 @@ impl<'a> Readings<'a> {
         let with = |(slot, &ty): (usize, &TypeId)| match form.completions(slot).first() {
             // What it lacks, the whole term lacks.
             Some(None) if self.domain.is_lacking(ty) => part.1,
-            Some(Some(with)) => Some(args[*with]),
+            Some(Some(With::Argument(with))) => Some(args[*with]),
+            Some(Some(With::Term(term))) => Some(*term),
             Some(None) | None => None,
         };
         let with: Vec<Option<TermId>> = match self.domain.has_lacking() {

@@ -12,6 +12,15 @@ const LACKING: &str = "{0}";
 /// Deepest form that is accepted. Functions on forms recurse; two or three levels are usual.
 const MAX_DEPTH: u32 = 32;
 
+/// What completes an argument.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum With {
+    /// Another argument, which has a hole of its own, too.
+    Argument(usize),
+    /// A term.
+    Term(TermId),
+}
+
 /// A term with numbered holes.
 ///
 /// ```
@@ -36,8 +45,8 @@ pub enum Form {
     Completed {
         /// The argument that lacks something.
         argument: usize,
-        /// The argument in the place of what it lacks. It has a hole of its own, too.
-        with: usize,
+        /// What stands in the place of what it lacks.
+        with: With,
     },
     /// What the term lacks: whatever takes it as an argument says what stands here.
     Lacking,
@@ -54,7 +63,7 @@ pub enum Form {
 
 impl Form {
     /// Parses a form. Holes are `{}` (the next argument) or `{2}` (the second one), `{0}` is what the term lacks, and `{2:1}` is
-    /// the second argument with the first one in the place of what it lacks. `base` is the position of `text` in its file.
+    /// the second argument with the first one in the place of what it lacks, `{2:who}` with the name `who` there. `base` is the position of `text` in its file.
     ///
     /// # Errors
     /// Broken syntax, or a form nested too deep.
@@ -66,9 +75,9 @@ impl Form {
         })
     }
 
-    fn from_term(terms: &Terms, id: TermId, next: &mut usize) -> Option<Self> {
+    fn from_term(terms: &mut Terms, id: TermId, next: &mut usize) -> Option<Self> {
         if terms.shape(id) == Shape::Name {
-            let text = terms.head_text(id);
+            let text = terms.head_text(id).to_owned();
             if let Some(inner) = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
                 if inner.is_empty() {
                     *next += 1;
@@ -81,13 +90,19 @@ impl Form {
                 return match inner.split_once(':') {
                     None => number(inner).map(Self::Hole),
                     Some((argument, with)) => {
-                        Some(Self::Completed { argument: number(argument)?, with: number(with)? })
+                        let with = match with.parse::<usize>() {
+                            Ok(_) => With::Argument(number(with)?),
+                            Err(_) if with.is_empty() || with.contains([':', '{', '}']) => return None,
+                            Err(_) => With::Term(terms.leaf(Shape::Name, with)),
+                        };
+                        Some(Self::Completed { argument: number(argument)?, with })
                     }
                 };
             }
         }
+        let args = terms.args(id).to_vec();
         let args: Vec<Self> =
-            terms.args(id).iter().map(|&arg| Self::from_term(terms, arg, next)).collect::<Option<_>>()?;
+            args.into_iter().map(|arg| Self::from_term(terms, arg, next)).collect::<Option<_>>()?;
         if args.iter().all(|arg| matches!(arg, Self::Ground(_))) {
             return Some(Self::Ground(id));
         }
@@ -115,7 +130,7 @@ impl Form {
 
     /// For each hole of this argument, what stands in the place of what it lacks.
     #[must_use]
-    pub fn completions(&self, of: usize) -> Vec<Option<usize>> {
+    pub fn completions(&self, of: usize) -> Vec<Option<With>> {
         match self {
             Self::Hole(n) if *n == of => vec![None],
             Self::Completed { argument, with } if *argument == of => vec![Some(*with)],
@@ -138,10 +153,19 @@ impl Form {
     pub fn refill(&self, terms: &mut Terms, fill: &dyn Fn(usize) -> Option<Self>) -> Option<Self> {
         match self {
             Self::Hole(n) => fill(*n),
-            Self::Completed { argument, with } => match (fill(*argument)?, fill(*with)?) {
-                (Self::Hole(argument), Self::Hole(with)) => Some(Self::Completed { argument, with }),
-                (argument, _) => Some(argument),
-            },
+            Self::Completed { argument, with } => {
+                let filled = fill(*argument)?;
+                let Self::Hole(argument) = filled else { return Some(filled) };
+                Some(match with {
+                    With::Term(_) => Self::Completed { argument, with: *with },
+                    With::Argument(other) => match fill(*other)? {
+                        Self::Hole(other) => Self::Completed { argument, with: With::Argument(other) },
+                        Self::Ground(term) => Self::Completed { argument, with: With::Term(term) },
+                        // What it lacks, the whole term lacks.
+                        _ => Self::Hole(argument),
+                    },
+                })
+            }
             Self::Ground(id) => Some(Self::Ground(*id)),
             Self::Lacking => Some(Self::Lacking),
             Self::Call { head, args } => {
@@ -177,7 +201,11 @@ impl Form {
             Self::Hole(n) => args[*n],
             Self::Completed { argument, with } => {
                 let lacking = terms.leaf(Shape::Name, LACKING);
-                terms.replace(args[*argument], lacking, args[*with])
+                let with = match with {
+                    With::Argument(n) => args[*n],
+                    With::Term(term) => *term,
+                };
+                terms.replace(args[*argument], lacking, with)
             }
             Self::Lacking => terms.leaf(Shape::Name, LACKING),
             Self::Ground(id) => *id,
@@ -287,7 +315,7 @@ mod tests {
         let mut terms = Terms::new();
         let hate = Form::parse(&mut terms, "hate(agent({2}), xcomp({1:2}))", 0).unwrap();
         let see = Form::parse(&mut terms, "see(agent({0}), theme({1}))", 0).unwrap();
-        assert_eq!((hate.completions(0), hate.completions(1)), (vec![Some(1)], vec![None]));
+        assert_eq!((hate.completions(0), hate.completions(1)), (vec![Some(With::Argument(1))], vec![None]));
         assert!(see.is_lacking() && !hate.is_lacking());
         let [ann, ben] = ["ann", "ben"].map(|name| terms.parse(name).unwrap());
         let lacking = see.build(&mut terms, &[ben]);
@@ -306,7 +334,7 @@ mod tests {
     fn odd_holes_and_deep_forms_are_errors() {
         let mut terms = Terms::new();
         assert!(Form::parse(&mut terms, "f({x})", 0).is_err());
-        for wrong in ["f({1:0})", "f({0:1})", "f({1:})", "f({:})", "f({1:2:3})", "f({-1})"] {
+        for wrong in ["f({1:0})", "f({0:1})", "f({1:})", "f({:})", "f({1:2:3})", "f({-1})", "f({x:1})"] {
             assert!(Form::parse(&mut terms, wrong, 0).is_err(), "{wrong}");
         }
         let deep = format!("{}x{}", "f(".repeat(40), ")".repeat(40));

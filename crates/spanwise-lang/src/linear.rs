@@ -6,7 +6,7 @@
 //! apart by syntax. Nothing here recurses on the depth of a program.
 
 use crate::domain::{ClassId, Domain};
-use crate::form::Form;
+use crate::form::{Form, With};
 use crate::surface::{is_head, is_name};
 use crate::term::{Shape, TermId, Terms};
 use hashbrown::{HashMap, HashSet};
@@ -225,8 +225,10 @@ pub fn vocabulary(domain: &Domain) -> Vec<Token> {
 /// Adds the tokens of a form without its holes. The depth of forms is limited.
 fn form_tokens(domain: &Domain, terms: &Terms, form: &Form, tokens: &mut Vec<Token>) {
     match form {
-        Form::Hole(_) | Form::Completed { .. } | Form::Lacking => {}
-        Form::Ground(term) => tokens.extend(linearize(domain, terms, *term)),
+        Form::Hole(_) | Form::Completed { with: With::Argument(_), .. } | Form::Lacking => {}
+        Form::Completed { with: With::Term(term), .. } | Form::Ground(term) => {
+            tokens.extend(linearize(domain, terms, *term))
+        }
         Form::Call { head, args } => {
             tokens.push(Token::Name(terms.text(*head).to_owned()));
             for arg in args {

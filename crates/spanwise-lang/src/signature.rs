@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! signature := [ slot { "," slot } ] [ "->" ] Type [ "where" binding { "," binding } ]
-//! slot      := [ "<" ] Type [ ">" ] [ "=" term | "?" ]         a term with spaces in it goes into quotes
+//! slot      := [ "<" ] Type [ "/" ] [ ">" ] [ "=" term | "?" ]   a term with spaces in it goes into quotes
 //! binding   := Var "in" "[" Type { "," Type } "]"
 //!            | "(" Var { "," Var } ")" "in" "[" tuple { "," tuple } "]"
 //! ```
@@ -27,6 +27,8 @@ pub enum Absent {
     Omitted,
     /// This term is used instead: `city(all)`.
     Default(String),
+    /// The argument is missing: the term lacks it.
+    Lacking,
 }
 
 /// A side of something in the words.
@@ -58,6 +60,8 @@ pub struct Slot {
     pub side: Option<Side>,
     /// What happens when nothing fills it.
     pub absent: Absent,
+    /// Whether its argument can be missing, or contain a gap where one is.
+    pub can_gap: bool,
 }
 
 /// A signature without type variables.
@@ -156,6 +160,7 @@ struct RawSlot<'a> {
     ty: Word<'a>,
     side: Option<Side>,
     absent: Absent,
+    can_gap: bool,
 }
 
 /// Variables that are chosen together, and the types they may have.
@@ -210,7 +215,12 @@ impl<'a> Reader<'a, '_> {
 
     fn slot(&mut self) -> Result<RawSlot<'a>, Diagnostic> {
         let is_left = self.eat("<");
-        let ty = self.name("a type")?;
+        let mut ty = self.name("a type")?;
+        let can_gap = ty.text.ends_with('/');
+        if can_gap {
+            ty.text = &ty.text[..ty.text.len() - 1];
+            ty.range.end -= 1;
+        }
         let side = match (is_left, self.tokens.get(self.at).filter(|word| word.text == ">")) {
             (true, Some(word)) => {
                 let problem = Diagnostic::new(word.range.clone(), "an argument cannot stand on both sides");
@@ -228,7 +238,7 @@ impl<'a> Reader<'a, '_> {
         } else {
             Absent::Required
         };
-        Ok(RawSlot { ty, side, absent })
+        Ok(RawSlot { ty, side, absent, can_gap })
     }
 
     /// A default: the text up to the next comma or arrow outside parentheses, which must be one term.
@@ -363,7 +373,14 @@ impl RawSignature<'_> {
         let slots = self
             .slots
             .iter()
-            .map(|slot| Ok(Slot { ty: resolve(&slot.ty)?, side: slot.side, absent: slot.absent.clone() }))
+            .map(|slot| {
+                Ok(Slot {
+                    ty: resolve(&slot.ty)?,
+                    side: slot.side,
+                    absent: slot.absent.clone(),
+                    can_gap: slot.can_gap,
+                })
+            })
             .collect::<Result<_, Diagnostic>>()?;
         Ok(Signature { slots, result: resolve(&self.result)? })
     }
@@ -421,6 +438,7 @@ mod tests {
                         Absent::Required => name,
                         Absent::Omitted => format!("{name}?"),
                         Absent::Default(term) => format!("{name}={term}"),
+                        Absent::Lacking => unreachable!("only gaps make it"),
                     }
                 })
                 .collect();

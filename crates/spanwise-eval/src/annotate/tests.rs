@@ -198,7 +198,7 @@ fn spans_that_do_not_fit_the_words_are_no_tree() {
 
 const TOY: &str = r#"
     name = "toy"
-    types = ["S", "T"]
+    types = ["S", "T", "V"]
     [root]
     types = ["T"]
     [constants]
@@ -207,6 +207,8 @@ const TOY: &str = r#"
     f = "S -> T"
     g = "T -> T"
     h = "S, S -> T"
+    i = { type = "V", form = "i({0})" }
+    j = { type = "S, V -> T", form = "j({1}, {2:1})" }
 "#;
 const PHRASES: &[(&str, &[&str])] = &[
     ("a", &["x", "x y"]),
@@ -214,8 +216,11 @@ const PHRASES: &[(&str, &[&str])] = &[
     ("f", &["u", "v u"]),
     ("g", &["v", "w"]),
     ("h", &["w", "u v"]),
+    ("i", &["y", "v"]),
+    ("j", &["u", "w x"]),
 ];
-const PROGRAMS: [&str; 6] = ["f(a)", "g(f(a))", "g(f(b))", "h(a, b)", "h(b, a)", "g(h(b, a))"];
+const PROGRAMS: [&str; 8] =
+    ["f(a)", "g(f(a))", "g(f(b))", "h(a, b)", "h(b, a)", "g(h(b, a))", "j(a, i(a))", "g(j(b, i(b)))"];
 
 /// All alignments from which the typed chart can derive a program, by brute force and independent of the gold chart. An
 /// alignment has one span for each constant.

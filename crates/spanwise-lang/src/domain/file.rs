@@ -160,6 +160,8 @@ pub struct DomainFile {
     pub about: String,
     /// The types.
     pub types: Vec<TypeDecl>,
+    /// The type of what can be missing in a term, if anything can.
+    pub gap: Option<At<String>>,
     /// Null words: words that are never aligned to a constant.
     pub no_meaning: Vec<At<String>>,
     /// The natural language of the utterances, for recombination.

@@ -122,7 +122,7 @@ fn what_lacks_an_argument_must_be_completed_before_a_program_is() {
         (with("hate({1:3}, {2})"), "`{1:3}` names no other argument of `hate`"),
         (with("hate({1:1}, {2})"), "`{1:1}` names no other argument of `hate`"),
         (with("hate({1:2})"), "a hole for each of its 2 slots"),
-        (with("hate({1:x}, {2})"), "holes are written"),
+        (with("hate({x:1}, {2})"), "holes are written"),
         (wrong("types = [\"Event\"]", "types = [\"Event\", \"Infinitive\"]"), "so it is no program"),
         (wrong("Infinitive, Person -> Event", "Infinitive, Person? -> Event"), "cannot be left out"),
         (wrong("Infinitive, Person -> Event", "Infinitive, Person = ben -> Event"), "cannot be left out"),

@@ -5,5 +5,6 @@
 mod constraint;
 mod domain_file;
 mod domain_rules;
+mod gaps;
 mod lacking;
 mod linear;

@@ -537,3 +537,28 @@ fn opposites_are_exchanged_in_words_and_programs() {
     }
     assert!(contrasted(&domain, (&grammar, &candidates), &mut terms, &examples, 1, 1).len() == 1);
 }
+
+#[test]
+fn an_argument_that_is_copied_changes_in_both_places() {
+    let source = "name = 'verbs'\ntypes = ['Person', 'Infinitive', 'Event']\nroot = { types = ['Event'] }\n[constants]\n\
+        ann = 'Person'\nben = 'Person'\ndance = { type = 'Infinitive', form = 'dance(agent({0}))' }\n\
+        see = { type = 'Person -> Infinitive', form = 'see(agent({0}), theme({1}))' }\n\
+        hate = { type = 'Infinitive>, <Person -> Event', form = 'hate(agent({2}), xcomp({1:2}))' }\n\
+        love = { type = 'Infinitive>, <Person -> Event', form = 'love(agent({2}), xcomp({1:2}))' }\n\
+        [lexicon]\nann = 'ann'\nben = 'ben'\ndance = 'to dance'\nsee = 'to see'\nhate = 'hated'\nlove = 'loved'\n";
+    let mut set =
+        Set::new(Domain::load(source, "verbs.toml", None, &spanwise_lang::domain::NoTables).unwrap());
+    assert!(set.add("ann hated to dance", "hate(agent(ann), xcomp(dance(agent(ann))))"));
+    assert!(set.add("ben loved to see ann", "love(agent(ben), xcomp(see(agent(ben), theme(ann))))"));
+    let limits = Limits { values: true, ..Limits::default() };
+    let found = set.run(10, 1, &limits);
+    check(&set, &found, &limits);
+    let program = |text: &str| {
+        let new = found.iter().find(|new| new.utterance.text() == text);
+        new.map(|new| set.terms.display(new.program).to_string())
+    };
+    assert_eq!(program("ben hated to dance").unwrap(), "hate(agent(ben), xcomp(dance(agent(ben))))");
+    let seen = "hate(agent(ann), xcomp(see(agent(ann), theme(ann))))";
+    assert_eq!(program("ann hated to see ann").unwrap(), seen);
+    assert_eq!(program("ben loved to dance").unwrap(), "love(agent(ben), xcomp(dance(agent(ben))))");
+}

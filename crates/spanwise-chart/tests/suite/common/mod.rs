@@ -22,7 +22,7 @@ pub fn score(random: &mut Random) -> f32 {
 }
 
 /// Signatures that random constants have. Each constant is allowed on one run of words only, so a program determines
-/// its words. Some have the arguments of their form after a bar.
+/// its words.
 const SIGNATURES: &[&str] = &[
     "-> A",
     "-> B",
@@ -52,6 +52,17 @@ const SIGNATURES: &[&str] = &[
     "B>, <B -> A",
     "<A, A -> B",
     "G> -> A",
+];
+
+/// The same for terms that lack an argument, and for arguments that can be missing. Some have the arguments of their form after a
+/// bar.
+const LACKING: &[&str] = &[
+    "-> A",
+    "-> B",
+    "A -> B",
+    "A, B -> A",
+    "A? -> B",
+    "<B -> A",
     // Terms that lack an argument, and what completes them.
     "-> V | {0}",
     "B -> V | {1}, {0}",
@@ -60,6 +71,15 @@ const SIGNATURES: &[&str] = &[
     "A, V -> B | {1}, {2:1}",
     "V>, <A -> A | {2}, {1:2}, {2}",
     "B, A, V -> V | {0}, {1}, {2}, {3:1}",
+    // Arguments that can be missing, slots that hand up a gap, and what completes it.
+    "-> N",
+    "N/ -> A",
+    "<N/, N/> -> A",
+    "N/, A/ -> B",
+    "A/>, N -> B",
+    "A/N -> B | {1:who}",
+    "A/N>, <N -> A | {1:2}, {2}",
+    "B/N, A -> A | {1:it}, {2}",
 ];
 
 /// Implicit constants that a random domain may have beside `q` and `w`: with no argument, one, and several.
@@ -140,8 +160,9 @@ pub fn built_in_cases(seed: u64, name: &str, options: Options) -> Vec<Case> {
 fn case(random: &mut Random, options: Options, is_repeated: bool) -> Case {
     let n_tokens = 1 + random.below(6);
     let n_constants = 1 + random.below(8);
+    let pool = if random.below(3) == 0 { LACKING } else { SIGNATURES };
     let signatures: Vec<String> =
-        (0..n_constants).map(|_| SIGNATURES[random.below(SIGNATURES.len())].to_owned()).collect();
+        (0..n_constants).map(|_| pool[random.below(pool.len())].to_owned()).collect();
     let drawn =
         signatures.concat().bytes().fold(0u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
     let mut extra = Random::new(drawn, &[9]);
@@ -150,11 +171,11 @@ fn case(random: &mut Random, options: Options, is_repeated: bool) -> Case {
     let implicit: Vec<(usize, &str)> =
         (0..n_implicit).map(|at| (at, IMPLICIT[extra.below(IMPLICIT.len())])).collect();
     let mut source = format!("implicit_chain = {}\n", 1 + extra.below(2));
-    source += "name = \"random\"\ntypes = [\"A\", \"B < A\", \"S\", \"E\", \"R\", \"F < G\", \"G\", \"V\"]\n\
+    source += "name = \"random\"\ntypes = [\"A\", \"B < A\", \"S\", \"E\", \"R\", \"F < G\", \"G\", \"V\", \"N\"]\ngap = \"N\"\n\
          [root]\ntypes = [\"A\", \"R\", \"G\"]\nwrap = \"do({})\"\n\
          [[accumulators]]\nhead = \"pick\"\nelements = [\"E\"]\nover = \"S\"\nresult = \"R\"\ndefault = \"any()\"\n\
          [[sets]]\nhead = \"all\"\nelements = [\"F\"]\nresult = \"G\"\n\
-         [constants]\nq = { type = \"B -> A\", implicit = true }\nv = { type = \"V\", form = \"v({0})\" }\nw = { type = [\"A -> S\", \"R -> A\"], implicit = true }\n";
+         [constants]\nq = { type = \"B -> A\", implicit = true }\nv = { type = \"V\", form = \"v({0})\" }\nu = \"N/ -> B\"\nw = { type = [\"A -> S\", \"R -> A\"], implicit = true }\n";
     for (at, signature) in implicit {
         source += &format!("i{at} = {{ type = \"{signature}\", implicit = true }}\n");
     }

@@ -4,12 +4,12 @@ use super::super::file::{At, ConstantDecl, DomainFile, ImplicitDecl};
 use super::super::{Constant, ConstantId, Frame, FrameId, Kind};
 use super::{Compiler, System};
 use crate::diag::{Diagnostic, closest};
-use crate::form::{Form, parse_at};
+use crate::form::{Form, With, parse_at};
 use crate::signature::{self, Absent, Signature, Slot};
 use crate::surface::is_name;
 use crate::term::Shape;
 use crate::types::TypeId;
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 use std::ops::Range;
 
 /// Most optional slots in one signature. Each doubles the number of frames.
@@ -92,7 +92,10 @@ impl Compiler<'_> {
                 self.problems.push(Diagnostic::new(text.range.clone(), message).hint(hint));
                 return Vec::new();
             }
-            for signature in plain {
+            self.check_gaps(text, &plain);
+            let gaps = self.with_gaps(&plain);
+            n_frames += gaps.len() << n_optional;
+            for signature in plain.into_iter().chain(gaps) {
                 if seen.insert(signature.clone()) {
                     signatures.push((text.range.clone(), signature));
                 } else {
@@ -134,16 +137,19 @@ impl Compiler<'_> {
             defaults.push(match &slot.absent {
                 // It was parsed with the signature, so this cannot fail.
                 Absent::Default(text) => parse_at(&mut self.base, text, range.start).ok().map(Form::Ground),
-                Absent::Required | Absent::Omitted => None,
+                Absent::Required | Absent::Omitted | Absent::Lacking => None,
             });
         }
         for choice in 0..1u32 << optional.len() {
+            let is_lacking = |slot: usize| signature.slots[slot].absent == Absent::Lacking;
             let is_absent = |slot: usize| {
-                optional.iter().position(|&o| o == slot).is_some_and(|bit| choice >> bit & 1 == 1)
+                is_lacking(slot)
+                    || optional.iter().position(|&o| o == slot).is_some_and(|bit| choice >> bit & 1 == 1)
             };
             let present: Vec<usize> = (0..signature.slots.len()).filter(|&slot| !is_absent(slot)).collect();
             let fill = |slot: usize| match present.iter().position(|&p| p == slot) {
                 Some(position) => Some(Form::Hole(position)),
+                None if is_lacking(slot) => Some(Form::Lacking),
                 None => defaults[slot].clone(),
             };
             let slots = present.iter().map(|&slot| signature.slots[slot].ty).collect();
@@ -179,10 +185,15 @@ impl Compiler<'_> {
 
     /// An argument that is left out neither completes another nor can be completed.
     fn check_completed(&mut self, form: &Form, range: &Range<usize>, signature: &Signature) -> bool {
-        let is_required = |slot: usize| signature.slots[slot].absent == Absent::Required;
+        let absent = |slot: usize| &signature.slots[slot].absent;
         let is_fine = (0..signature.slots.len()).all(|slot| {
-            let mut with = form.completions(slot).into_iter().flatten();
-            with.all(|with| is_required(slot) && is_required(with))
+            form.completions(slot).into_iter().flatten().all(|with| {
+                let is_given = match with {
+                    With::Argument(with) => matches!(absent(with), Absent::Required | Absent::Lacking),
+                    With::Term(_) => true,
+                };
+                is_given && *absent(slot) == Absent::Required
+            })
         });
         if !is_fine {
             let message = "an argument that completes another, or is completed, cannot be left out";
@@ -224,7 +235,10 @@ impl Compiler<'_> {
         }
         let completions = (0..n_slots).flat_map(|slot| {
             let with = form.completions(slot).into_iter().flatten();
-            with.map(move |with| (slot, with))
+            with.filter_map(move |with| match with {
+                With::Argument(with) => Some((slot, with)),
+                With::Term(_) => None,
+            })
         });
         let is_odd = |&(slot, with): &(usize, usize)| with >= n_slots || with == slot;
         if let Some((slot, with)) = completions.into_iter().find(is_odd) {
@@ -243,8 +257,15 @@ impl Compiler<'_> {
     fn check_frames(&mut self, decl: &ConstantDecl, first: u32) {
         let range = first..self.frames.len() as u32;
         let frames = || range.clone().map(|at| &self.frames[FrameId(at)]);
-        let n_different = frames().map(|frame| (&frame.slots, frame.result)).collect::<HashSet<_>>().len();
-        let is_twice = n_different < range.len();
+        // Gaps give different terms. Then it is enough that the sides differ.
+        let mut alike: HashMap<_, Vec<&Frame>> = HashMap::new();
+        let is_twice = frames().any(|frame| {
+            let alike = alike.entry((&frame.slots, frame.result)).or_default();
+            let is_twice = alike.iter().any(|other| other.sides == frame.sides || other.form == frame.form);
+            alike.push(frame);
+            is_twice
+        });
+        drop(alike);
         if is_twice {
             let message = format!("two signatures of `{}` have the same slots and result", decl.name.value);
             self.problem(&decl.name.range, message);
@@ -311,5 +332,9 @@ impl Compiler<'_> {
 
 /// The slots that may stay empty, with their positions.
 fn optional(signature: &Signature) -> impl Iterator<Item = (usize, &Slot)> {
-    signature.slots.iter().enumerate().filter(|(_, slot)| slot.absent != Absent::Required)
+    signature
+        .slots
+        .iter()
+        .enumerate()
+        .filter(|(_, slot)| matches!(slot.absent, Absent::Omitted | Absent::Default(_)))
 }

@@ -6,7 +6,7 @@ use super::super::file::At;
 use super::Compiler;
 use super::accumulators::Accumulators;
 use crate::diag::Diagnostic;
-use crate::form::Form;
+use crate::form::{Form, With};
 use crate::types::TypeId;
 use hashbrown::HashSet;
 use spanwise_core::Idx;
@@ -21,7 +21,12 @@ struct Lacking {
 
 impl Compiler<'_> {
     /// For each type, whether its terms can lack something; empty if none can.
-    pub(super) fn lacking(&mut self, accumulators: &Accumulators, root: &[At<String>]) -> Vec<bool> {
+    pub(super) fn lacking(
+        &mut self,
+        accumulators: &Accumulators,
+        root: &[At<String>],
+        gap: Option<&At<String>>,
+    ) -> Vec<bool> {
         let forms = || self.frames.iter().filter_map(|frame| Some((frame.form.as_ref()?, frame.result)));
         let mut own: Vec<TypeId> =
             forms().filter(|(form, _)| form.is_lacking()).map(|(_, result)| result).collect();
@@ -40,6 +45,9 @@ impl Compiler<'_> {
             {
                 self.problems.push(problem);
             }
+        }
+        if let Some(gap) = gap {
+            self.check_lacking_once(gap, &|ty| lacking.any[ty.index()]);
         }
         for name in root {
             if self.types.find(&name.value).is_some_and(|ty| lacking.any[ty.index()]) {
@@ -86,7 +94,9 @@ impl Compiler<'_> {
                 let hint = "write `{0}` for what is lacking in the form of a constant that gives this type";
                 return problem(message).map(|it| it.hint(hint));
             }
-            if lacking.any[frame.slots[with].index()] {
+            if let With::Argument(with) = with
+                && lacking.any[frame.slots[with].index()]
+            {
                 let name = self.types.name(frame.slots[with]);
                 return problem(format!(
                     "a term of type `{name}` can lack something, so it completes no other"

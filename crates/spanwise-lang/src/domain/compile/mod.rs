@@ -3,6 +3,7 @@
 mod accumulators;
 mod constants;
 mod entities;
+mod gaps;
 mod lacking;
 mod phrases;
 mod predicates;
@@ -37,10 +38,14 @@ pub(super) fn compile(
         }
     };
     // AFTER THIS POINT: the file is well-formed TOML with known keys, or `problems` is not empty.
-    let types = Types::build(&system.types, &mut problems);
+    let mut types = system.types.clone();
+    types.extend(gaps::types(&file, &system, &mut problems));
+    let types = Types::build(&types, &mut problems);
+    let gap = file.gap.as_ref().and_then(|gap| types.find(&gap.value));
     let mut compiler = Compiler {
         tables,
         types,
+        gap,
         base: Terms::new(),
         problems,
         constants: IndexVec::new(),
@@ -78,7 +83,7 @@ pub(super) fn compile(
     let root_types: Vec<TypeId> = system.root.iter().filter_map(|name| compiler.ty(name)).collect();
     let no_meaning = compiler.no_meaning(&file.no_meaning);
     let contrasts = compiler.contrasts(&file);
-    let lacking = compiler.lacking(&accumulators, &system.root);
+    let lacking = compiler.lacking(&accumulators, &system.root, file.gap.as_ref());
     // AFTER THIS POINT: only the states are missing.
     let states = compiler.states(&accumulators.types, &root_types, system.at.clone());
     if !compiler.problems.is_empty() {
@@ -178,6 +183,8 @@ struct Parts<'a> {
 struct Compiler<'a> {
     tables: &'a dyn TableSource,
     types: Types,
+    /// The type of what can be missing.
+    gap: Option<TypeId>,
     base: Terms,
     problems: Vec<Diagnostic>,
     constants: IndexVec<ConstantId, Constant>,

@@ -245,7 +245,7 @@ mod tests {
             let program = terms.parse(program).unwrap();
             let pair = Pair::new(Utterance::new(text), program);
             let input = parser.prepare(pair.utterance.clone()).unwrap();
-            let logits = logits(&parser, input.spans.len(), 1);
+            let logits = vec![0.0; input.spans.len() * parser.model.network.head().n_labels];
             let target = LossTarget { objective: Objective::Crf, pair: &pair, seed: 0, terms: &terms };
             parser.loss(&input, &logits, &target).map(|(loss, _)| loss)
         };
