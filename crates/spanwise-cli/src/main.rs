@@ -58,7 +58,7 @@ fn main() -> ExitCode {
     let outcome = match cli.command {
         Command::Demo(args) => commands::demo::run(&args),
         Command::New(args) => commands::new::run(&args),
-        Command::InferDomain(args) => commands::infer_domain::run(&args).map(|()| output::Status::Success),
+        Command::InferDomain(args) => commands::infer_domain::run(&args),
         Command::Check(args) => commands::check::run(&args),
         Command::Exec(args) => commands::exec::run(&args),
         Command::Data(args) => commands::data::run(&args),

@@ -1,9 +1,9 @@
 //! `spanwise infer-domain`: guesses a first domain file from examples.
 
 use super::data::read_examples;
+use super::make_directory;
 use super::new;
-use super::{make_directory, overwrite};
-use crate::output::{Columns, WrongCall, percent, progress_spinner, write_text};
+use crate::output::{Columns, Status, WrongCall, percent, progress_spinner, write_text};
 use anyhow::{Result, bail};
 use serde_json::json;
 use spanwise_domains::data::{Example, write_atomic};
@@ -31,7 +31,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-pub(crate) fn run(args: &Args) -> Result<()> {
+pub(crate) fn run(args: &Args) -> Result<Status> {
     let name = new::name(&args.out).map_err(WrongCall)?;
     new::refuse_unless_free(&args.out)?;
     let placed = read_examples(&args.data)?;
@@ -48,7 +48,6 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         Err(error) => return Err(error.into()),
     };
     let domain = args.out.join("domain.toml");
-    overwrite::refuse([&domain], &args.data)?;
     make_directory(&args.out)?;
     for (path, text) in &inferred.tables {
         write_atomic(&args.out.join(path), |file| file.write_all(text.as_bytes()))?;
@@ -60,7 +59,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     } else {
         write_text(&mut out, &as_text(args, &inferred))?;
     }
-    Ok(())
+    Ok(Status::Success)
 }
 
 fn message(stage: Stage) -> &'static str {

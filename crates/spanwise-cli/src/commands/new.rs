@@ -78,7 +78,8 @@ pub(super) fn refuse_unless_free(directory: &Path) -> Result<()> {
         return Ok(());
     }
     let place = directory.display();
-    let text = format!("{place} is there already and holds something; choose another name, or empty it first");
+    let text =
+        format!("{place} is there already and holds something; choose another name, or empty it first");
     Err(WrongCall(text).into())
 }
 

@@ -111,7 +111,8 @@ impl Merging {
     }
 
     fn nearest(&self, threshold: f64) -> Option<(usize, usize)> {
-        let pairs = self.nearest.iter().enumerate().filter_map(|(at, near)| near.map(|(far, b)| (far, at, b)));
+        let pairs =
+            self.nearest.iter().enumerate().filter_map(|(at, near)| near.map(|(far, b)| (far, at, b)));
         let best = pairs.filter(|(far, ..)| *far <= threshold).min_by(|a, b| a.0.total_cmp(&b.0));
         best.map(|(_, a, b)| (a, b))
     }
@@ -148,8 +149,8 @@ mod tests {
 
     #[test]
     fn what_occurs_in_the_same_places_is_one_group_and_the_rest_is_not() {
-        let things =
-            [&[(0, 9.0), (1, 9.0)][..], &[(2, 9.0)], &[(0, 5.0), (1, 2.0)], &[(2, 7.0), (3, 1.0)]].map(counts);
+        let things = [&[(0, 9.0), (1, 9.0)][..], &[(2, 9.0)], &[(0, 5.0), (1, 2.0)], &[(2, 7.0), (3, 1.0)]]
+            .map(counts);
         assert_eq!(groups(&things, 0.4, &[false; 4]), [0, 1, 0, 1]);
         assert_eq!(groups(&things, 0.4, &[false, false, true, false]), [0, 1, 2, 1]);
     }

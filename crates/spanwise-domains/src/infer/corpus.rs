@@ -264,7 +264,8 @@ impl EntityHeads {
 
 /// Whether arguments are texts in quotes, numbers and holes only, and not only holes.
 fn is_value_list(terms: &Terms, args: &[TermId]) -> bool {
-    let is_cell = |&&arg: &&TermId| matches!(terms.shape(arg), Shape::Quoted | Shape::Number | Shape::Wildcard);
+    let is_cell =
+        |&&arg: &&TermId| matches!(terms.shape(arg), Shape::Quoted | Shape::Number | Shape::Wildcard);
     let is_hole = |&arg: &TermId| terms.shape(arg) == Shape::Wildcard;
     args.iter().filter(is_cell).count() == args.len() && !args.iter().all(is_hole)
 }

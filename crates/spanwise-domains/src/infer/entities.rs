@@ -144,6 +144,26 @@ pub(super) fn bare_classes(corpus: &Corpus, sorts: &BTreeMap<usize, usize>) -> V
     groups.map(class).collect()
 }
 
+/// All mentions: those of entities, and those of the members of bare classes, whose numbers follow.
+pub(super) fn with_bare(corpus: &Corpus, entities: &Entities, bare: &[Class]) -> Vec<Vec<Mention>> {
+    let members = bare.iter().enumerate().flat_map(|(at, class)| {
+        let class_number = entities.classes.len() + at;
+        let members = class.members.iter().enumerate();
+        members.map(move |(member, one)| (one.cells[0].as_str(), (class_number, member)))
+    });
+    let members: BTreeMap<&str, (usize, usize)> = members.collect();
+    let mut all = entities.mentions.clone();
+    for ((graph, utterance), mentions) in corpus.graphs.iter().zip(&corpus.utterances).zip(&mut all) {
+        for node in graph.iter().filter(|node| matches!(corpus.heads[node.head], Head::Bare(_))) {
+            let name = corpus.name(node.head);
+            let Some(&(class, member)) = members.get(name) else { continue };
+            let span = named(utterance, &[name.to_owned()], &[Cell::Plain]);
+            mentions.push(Mention { class, member, span });
+        }
+    }
+    all
+}
+
 /// The words of an entity's first cell that is in an utterance.
 fn named(utterance: &Utterance, cells: &[String], kinds: &[Cell]) -> Option<Span> {
     let written = cells.iter().zip(kinds).filter(|(_, kind)| **kind != Cell::Wildcard);

@@ -16,7 +16,8 @@ const WORDS_PER_LINE: usize = 12;
 /// The text of the file, and the texts of its tables by path.
 pub(super) fn write(name: &str, guess: &Guess<'_>) -> (String, BTreeMap<String, String>) {
     let mut tables = BTreeMap::new();
-    let classes: String = guess.classes.iter().map(|(class, ty)| entity_class(class, ty, &mut tables)).collect();
+    let classes: String =
+        guess.classes.iter().map(|(class, ty)| entity_class(class, ty, &mut tables)).collect();
     let sets: String = guess
         .sets
         .iter()
@@ -37,7 +38,12 @@ pub(super) fn write(name: &str, guess: &Guess<'_>) -> (String, BTreeMap<String, 
 fn head(name: &str, guess: &Guess<'_>) -> String {
     let sure = guess.held_out.map_or_else(
         || "# There were too few programs to try the types on others.\n".to_owned(),
-        |share| format!("# Types made from four fifths of the programs accept {:.0} % of the others.\n", 100.0 * share),
+        |share| {
+            format!(
+                "# Types made from four fifths of the programs accept {:.1} % of the others.\n",
+                100.0 * share
+            )
+        },
     );
     format!(
         "# Guessed from {} programs by `spanwise infer-domain`, to be edited: names of types and classes are those of their most\n\
@@ -96,7 +102,13 @@ fn root(guess: &Guess<'_>) -> String {
 fn constants(guess: &Guess<'_>) -> String {
     let mut out = String::from("\n# With their numbers of programs.\n[constants]\n");
     for constant in &guess.constants {
-        out += &format!("{} = {}  # {}{}\n", key(&constant.key), value(constant), constant.uses, doubt(constant));
+        out += &format!(
+            "{} = {}  # {}{}\n",
+            key(&constant.key),
+            value(constant),
+            constant.uses,
+            doubt(constant)
+        );
     }
     out
 }
@@ -128,8 +140,9 @@ fn lexicon(guess: &Guess<'_>) -> String {
     if guess.constants.is_empty() {
         return String::new();
     }
-    let mut out =
-        String::from("\n# With the share of the constant's examples that they explain, and how often they go with it.\n[lexicon]\n");
+    let mut out = String::from(
+        "\n# With the share of the constant's examples that have a phrase, and of the phrase's examples that have the constant.\n[lexicon]\n",
+    );
     for constant in with {
         let phrases: Vec<&str> = constant.phrases.iter().map(|phrase| phrase.text.as_str()).collect();
         let share: f64 = constant.phrases.iter().map(|phrase| phrase.share).sum();
@@ -156,38 +169,57 @@ fn entity_class(class: &Class, ty: &str, tables: &mut BTreeMap<String, String>) 
     let head = format!("class = {}\ntype = {}\n", text(&class.name), text(ty));
     if let Some(literal) = &class.literal {
         let read = 100.0 * literal.read;
-        return format!("\n# ? {read:.0} % of the values are read from the words.\n[[literals]]\n{head}{}", literal.keys);
+        return format!(
+            "\n# ? {read:.0} % of the values are read from the words.\n[[literals]]\n{head}{}",
+            literal.keys
+        );
     }
     let columns = columns(class);
     let n_uses: usize = class.members.iter().map(|member| member.uses).sum();
-    let is_open = class.form.cells.contains(&Cell::Number) && columns.len() == 1;
-    let mut out = format!(
+    let out = format!(
         "\n# {n_uses} uses of {} members; {:.0} % of the time, their names are in the words.\n[[entities]]\n{head}form = {}\n",
         class.members.len(),
         100.0 * class.named(),
         text(&form(class, &columns)),
     );
-    let has_own_names = columns.iter().any(|column| column == "id");
-    let is_short = class.members.len() <= MAX_NAMES && columns.len() == 1 && !has_own_names;
-    if is_short && class.members.iter().all(|member| is_plain(&member.cells[0])) {
-        out += &inline(class);
-    } else {
-        let has_odd_cells = !class.members.iter().all(|member| member.cells.iter().all(|cell| is_plain(cell)));
-        let ending = if has_odd_cells { "json" } else { "tsv" };
-        let path = path(&class.name, ending, tables);
-        out += &format!("table = {}\n", text(&path));
-        tables.insert(path, if has_odd_cells { json(class, &columns) } else { tsv(class, &columns) });
+    let is_odd = !class.members.iter().all(|member| cells(class, member).iter().all(|cell| is_plain(cell)));
+    let is_number = class.form.cells.contains(&Cell::Number) && columns.len() == 1;
+    let open = if is_number || is_odd { "open = true\n" } else { "" };
+    out + &members(class, &columns, is_odd, tables) + open
+}
+
+/// The members of a class: in the file if they are few, in a table otherwise.
+fn members(class: &Class, columns: &[String], is_odd: bool, tables: &mut BTreeMap<String, String>) -> String {
+    let is_blank = |member: &Member| cells(class, member).iter().any(|cell| cell.trim().is_empty());
+    if class.members.iter().all(is_blank) {
+        return String::new();
     }
-    if is_open { out + "open = true\n" } else { out }
+    if class.members.len() <= MAX_NAMES && columns.len() == 1 && columns[0] == "name" && !is_odd {
+        return inline(class);
+    }
+    let path = path(&class.name, if is_odd { "json" } else { "tsv" }, tables);
+    let table = format!("table = {}\n", text(&path));
+    tables.insert(path, if is_odd { json(class, columns) } else { tsv(class, columns) });
+    table
+}
+
+/// The cells of a member that its form names as columns.
+fn cells<'a>(class: &Class, member: &'a Member) -> Vec<&'a str> {
+    let cells = member.cells.iter().zip(&class.form.cells).filter(|(_, kind)| **kind != Cell::Wildcard);
+    cells.map(|(cell, _)| cell.as_str()).collect()
 }
 
 /// The columns of a class: the first cell is the name, unless it is not what people write.
 fn columns(class: &Class) -> Vec<String> {
     let kinds = class.form.cells.iter().filter(|kind| **kind != Cell::Wildcard);
-    let is_renamed = kinds.clone().next() == Some(&Cell::Plain)
-        && class.members.iter().any(|member| spoken(&member.cells[0], Cell::Plain) != member.cells[0]);
+    let is_other = |member: &Member| {
+        let first = cells(class, member)[0];
+        spoken(first, Cell::Plain) != first
+    };
+    let is_renamed = kinds.clone().next() == Some(&Cell::Plain) && class.members.iter().any(is_other);
     let first = if is_renamed { "id" } else { "name" };
-    kinds.enumerate().map(|(at, _)| if at == 0 { first.to_owned() } else { format!("value{}", at + 1) }).collect()
+    let name = |at: usize| if at == 0 { first.to_owned() } else { format!("value{}", at + 1) };
+    (0..kinds.count()).map(name).collect()
 }
 
 fn form(class: &Class, columns: &[String]) -> String {
@@ -205,10 +237,11 @@ fn form(class: &Class, columns: &[String]) -> String {
 }
 
 fn inline(class: &Class) -> String {
-    let names: Vec<&str> = class.members.iter().map(|member| member.cells[0].as_str()).collect();
+    let names: Vec<&str> = class.members.iter().map(|member| cells(class, member)[0]).collect();
     let with_aliases = class.members.iter().filter(|member| !member.aliases.is_empty());
-    let aliases: Vec<String> =
-        with_aliases.map(|member| format!("{} = {}", key(&member.cells[0]), list(&member.aliases))).collect();
+    let aliases: Vec<String> = with_aliases
+        .map(|member| format!("{} = {}", key(cells(class, member)[0]), list(&member.aliases)))
+        .collect();
     let aliases =
         if aliases.is_empty() { String::new() } else { format!("aliases = {{ {} }}\n", aliases.join(", ")) };
     format!("names = {}\n{aliases}", list(&names))
@@ -232,10 +265,9 @@ fn is_plain(cell: &str) -> bool {
 
 /// The cells of a row: those of the form, the name where it is not one of them, and aliases.
 fn row(class: &Class, member: &Member, columns: &[String]) -> Vec<String> {
-    let cells = member.cells.iter().zip(&class.form.cells).filter(|(_, kind)| **kind != Cell::Wildcard);
-    let mut row: Vec<String> = cells.map(|(cell, _)| cell.clone()).collect();
+    let mut row: Vec<String> = cells(class, member).into_iter().map(str::to_owned).collect();
     if columns[0] == "id" {
-        row.push(spoken(&member.cells[0], Cell::Plain));
+        row.push(spoken(&row[0], Cell::Plain));
     }
     row.push(member.aliases.join("|"));
     row

@@ -49,7 +49,8 @@ pub(super) struct Literal {
 
 impl Literal {
     fn new(form: &EntityForm, kind: &str, option: &str, field: &str) -> Option<Self> {
-        let hole = if form.cells[0] == Cell::Quoted { format!("'{{{field}}}'") } else { format!("{{{field}}}") };
+        let hole =
+            if form.cells[0] == Cell::Quoted { format!("'{{{field}}}'") } else { format!("{{{field}}}") };
         let written = match &form.head {
             Some(head) => format!("{head}({hole})"),
             None => hole,
@@ -66,7 +67,11 @@ impl Literal {
 
     /// The words that have a value.
     pub(super) fn span(&self, utterance: &Utterance, written: &str) -> Option<Span> {
-        self.domain.literals(utterance).into_iter().find(|(.., value)| value == written).map(|(span, ..)| span)
+        self.domain
+            .literals(utterance)
+            .into_iter()
+            .find(|(.., value)| value == written)
+            .map(|(span, ..)| span)
     }
 }
 
@@ -111,7 +116,8 @@ fn rate(literal: &Literal, tried: &[(&Utterance, BTreeSet<String>)]) -> (f64, us
                 return (0.0, usize::MAX);
             }
         }
-        let read: BTreeSet<String> = literal.domain.literals(utterance).into_iter().map(|(.., value)| value).collect();
+        let read: BTreeSet<String> =
+            literal.domain.literals(utterance).into_iter().map(|(.., value)| value).collect();
         n += values.len();
         found += values.intersection(&read).count();
         readings += read.len();

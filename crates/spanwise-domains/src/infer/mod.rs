@@ -105,7 +105,11 @@ pub enum Stage {
 ///
 /// # Errors
 /// A program that cannot be read, or no program at all.
-pub fn infer(name: &str, examples: &[Example], report: &mut dyn FnMut(Stage)) -> Result<Inferred, InferError> {
+pub fn infer(
+    name: &str,
+    examples: &[Example],
+    report: &mut dyn FnMut(Stage),
+) -> Result<Inferred, InferError> {
     report(Stage::Programs);
     let corpus = corpus::Corpus::read(examples)?;
     let entities = entities::find(&corpus);
@@ -129,7 +133,12 @@ pub fn infer(name: &str, examples: &[Example], report: &mut dyn FnMut(Stage)) ->
     }
 }
 
-fn finished(guess: &Guess<'_>, domain: &Domain, source: String, tables: BTreeMap<String, String>) -> Inferred {
+fn finished(
+    guess: &Guess<'_>,
+    domain: &Domain,
+    source: String,
+    tables: BTreeMap<String, String>,
+) -> Inferred {
     let mut terms = domain.new_terms();
     let programs = &guess.corpus.programs;
     let is_typed = |&&program: &&spanwise_lang::TermId| {
@@ -148,7 +157,12 @@ fn finished(guess: &Guess<'_>, domain: &Domain, source: String, tables: BTreeMap
         typed,
         held_out: guess.held_out,
         implicit: guess.constants.iter().filter(|one| one.implicit).map(|one| one.key.clone()).collect(),
-        without_phrase: guess.constants.iter().filter(|one| one.phrases.is_empty()).map(|one| one.key.clone()).collect(),
+        without_phrase: guess
+            .constants
+            .iter()
+            .filter(|one| one.phrases.is_empty())
+            .map(|one| one.key.clone())
+            .collect(),
     }
 }
 

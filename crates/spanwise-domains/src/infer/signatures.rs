@@ -34,7 +34,7 @@ pub(super) struct Signatures<'a> {
     /// Constants without words that are defaults of slots.
     defaults: &'a BTreeSet<usize>,
     /// The default of each position that has one.
-    default_of: BTreeMap<Place, String>,
+    default_of: BTreeMap<Place, (usize, String)>,
     pub(super) arities: BTreeMap<usize, BTreeSet<usize>>,
 }
 
@@ -49,16 +49,18 @@ struct Slot {
 impl<'a> Signatures<'a> {
     pub(super) fn new(corpus: &'a Corpus, typing: &'a Typing, defaults: &'a BTreeSet<usize>) -> Self {
         let mut arities: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
-        let mut default_of: BTreeMap<Place, String> = BTreeMap::new();
+        let mut default_of: BTreeMap<Place, (usize, String)> = BTreeMap::new();
         for node in corpus.graphs.iter().flatten() {
             arities.entry(node.head).or_default().insert(node.children.len());
         }
         for graph in &corpus.graphs {
             for node in graph {
                 for (slot, &child) in node.children.iter().enumerate() {
-                    if defaults.contains(&graph[child].head) {
+                    let default = graph[child].head;
+                    if defaults.contains(&default) {
                         let written = corpus.terms.display(graph[child].term).to_string();
-                        default_of.insert(typing.place(node.head, node.children.len(), slot), written);
+                        default_of
+                            .insert(typing.place(node.head, node.children.len(), slot), (default, written));
                     }
                 }
             }
@@ -72,7 +74,8 @@ impl<'a> Signatures<'a> {
         }
         let uses = corpus.uses();
         members.values_mut().for_each(|heads| {
-            heads.sort_by_key(|&head| (typing.split.contains_key(&head), std::cmp::Reverse(uses[head]), head));
+            heads
+                .sort_by_key(|&head| (typing.split.contains_key(&head), std::cmp::Reverse(uses[head]), head));
         });
         let mut taken = Names::default();
         VARIABLES.iter().for_each(|variable| drop(taken.fresh(variable)));
@@ -80,16 +83,8 @@ impl<'a> Signatures<'a> {
             .iter()
             .map(|(&sort, heads)| (sort, taken.fresh(&type_name(corpus.name(heads[0])))))
             .collect();
-        let mut all = Self {
-            corpus,
-            typing,
-            names,
-            members,
-            unions: Vec::new(),
-            defaults,
-            default_of,
-            arities,
-        };
+        let mut all =
+            Self { corpus, typing, names, members, unions: Vec::new(), defaults, default_of, arities };
         all.find_unions(&mut taken, &uses);
         all
     }
@@ -112,7 +107,9 @@ impl<'a> Signatures<'a> {
         slots.sort_by(|(a, (n_a, _)), (b, (n_b, _))| n_b.cmp(n_a).then(b.len().cmp(&a.len())).then(a.cmp(b)));
         for (sorts, (_, head)) in slots {
             let fits = |other: &Union| {
-                sorts.is_disjoint(&other.sorts) || sorts.is_subset(&other.sorts) || other.sorts.is_subset(&sorts)
+                sorts.is_disjoint(&other.sorts)
+                    || sorts.is_subset(&other.sorts)
+                    || other.sorts.is_subset(&sorts)
             };
             if self.unions.iter().all(fits) {
                 let name = taken.fresh(&format!("{}Argument", type_name(self.corpus.name(head))));
@@ -196,6 +193,9 @@ impl<'a> Signatures<'a> {
             }
         }
         found.dedup();
+        if let [one] = found.as_mut_slice() {
+            *one = one.trim_start_matches("-> ").to_owned();
+        }
         found
     }
 
@@ -217,7 +217,9 @@ impl<'a> Signatures<'a> {
         let alternative = |(result, sorts): (Sort, BTreeSet<Sort>)| {
             let mut slots = self.slots(head, arity);
             // A default belongs to the signature of its own sort.
-            let has_default = sorts.iter().any(|sort| self.members[sort].iter().any(|one| self.defaults.contains(one)));
+            let default = self.default_of.get(&place).map(|(head, _)| head);
+            let has_default =
+                default.is_some_and(|head| sorts.iter().any(|sort| self.members[sort].contains(head)));
             let live = self.live(&sorts);
             slots[decides].types = self.cover(if live.is_empty() { &sorts } else { &live });
             slots[decides].default = slots[decides].default.take().filter(|_| has_default);
@@ -232,7 +234,8 @@ impl<'a> Signatures<'a> {
             let accepted = &self.typing.accepted[self.typing.slot_types[&place]];
             let live = self.live(accepted);
             let types = self.cover(if live.is_empty() { accepted } else { &live });
-            Slot { types, default: self.default_of.get(&place).cloned(), is_optional: false }
+            let default = self.default_of.get(&place).map(|(_, written)| written.clone());
+            Slot { types, default, is_optional: false }
         };
         (0..arity).map(slot).collect()
     }
@@ -240,7 +243,8 @@ impl<'a> Signatures<'a> {
     /// One signature with optional slots for all numbers of arguments, where exactly the choices that it allows occur.
     fn optional(&self, head: usize, arities: &[usize]) -> Option<String> {
         let longest = *arities.last().filter(|_| arities.len() > 1)?;
-        let result = *self.typing.results.get(&(head, None)).filter(|_| !self.typing.split.contains_key(&head))?;
+        let result =
+            *self.typing.results.get(&(head, None)).filter(|_| !self.typing.split.contains_key(&head))?;
         let mut slots = self.slots(head, longest);
         let mut masks = BTreeSet::new();
         for &arity in arities {
@@ -276,7 +280,7 @@ impl<'a> Signatures<'a> {
         let name = self.corpus.name(head);
         match self.corpus.heads[head] {
             Head::Call(_) if self.arities[&head].iter().all(|&n| n == 0) => Some(format!("{name}()")),
-            Head::Bare(_) if is_shared => Some(name.to_owned()),
+            Head::Bare(_) if is_shared || name == "_" => Some(name.to_owned()),
             _ => None,
         }
     }
@@ -319,8 +323,13 @@ fn written(slots: &[Slot], result: &str) -> String {
         let mark = if slot.is_optional { "?" } else { "" };
         texts.push(format!("{ty}{default}{mark}"));
     }
-    let condition = if bindings.is_empty() { String::new() } else { format!(" where {}", bindings.join(", ")) };
-    if texts.is_empty() { format!("-> {result}") } else { format!("{} -> {result}{condition}", texts.join(", ")) }
+    let condition =
+        if bindings.is_empty() { String::new() } else { format!(" where {}", bindings.join(", ")) };
+    if texts.is_empty() {
+        format!("-> {result}")
+    } else {
+        format!("{} -> {result}{condition}", texts.join(", "))
+    }
 }
 
 /// A name as the name of a type: letters and digits, beginning with a capital.
@@ -353,7 +362,10 @@ mod tests {
     fn names_of_types_are_words_with_capitals() {
         let names = ["next_to_2", "nmod.on", "x", "42", "stateid", "größe", "!", "number others"];
         let written = names.map(type_name);
-        assert_eq!(written, ["NextTo", "NmodOn", "TypeX", "Type", "Stateid", "Größe", "Type", "NumberOthers"]);
+        assert_eq!(
+            written,
+            ["NextTo", "NmodOn", "TypeX", "Type", "Stateid", "Größe", "Type", "NumberOthers"]
+        );
     }
 
     #[test]

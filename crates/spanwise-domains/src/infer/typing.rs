@@ -10,9 +10,9 @@ use super::corpus::Graph;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// From fine to coarse: distances up to which sorts are merged.
-const THRESHOLDS: [f64; 7] = [0.15, 0.25, 0.35, 0.45, 0.55, 0.7, 0.9];
+const THRESHOLDS: [f64; 7] = [0.2, 0.3, 0.4, 0.5, 0.6, 0.75, 0.9];
 /// How much less than the best share of held-out programs finer types may accept.
-const TOLERANCE: f64 = 0.02;
+const TOLERANCE: f64 = 0.08;
 /// One in so many programs is held out.
 const HELD_OUT: usize = 5;
 /// Rounds of grouping and splitting.
@@ -36,7 +36,7 @@ pub(super) struct Skeleton {
 }
 
 /// The different skeletons of programs, in the order of the programs.
-pub(super) fn skeletons(graphs: &[Graph]) -> Vec<Skeleton> {
+fn skeletons<'a>(graphs: impl Iterator<Item = &'a Graph>) -> Vec<Skeleton> {
     let mut known: BTreeMap<Vec<(usize, Vec<usize>)>, usize> = BTreeMap::new();
     let mut all: Vec<Skeleton> = Vec::new();
     for graph in graphs {
@@ -74,37 +74,25 @@ pub(super) struct Choice {
 }
 
 /// The finest typing that generalizes, beginning at a threshold.
-pub(super) fn choose(all: &[Skeleton], sets: &BTreeSet<usize>, from: f64) -> Choice {
-    let is_held_out = |at: usize| at % HELD_OUT == HELD_OUT - 1;
-    let (held, seen): (Vec<_>, Vec<_>) = all.iter().enumerate().partition(|(at, _)| is_held_out(*at));
-    let held: Vec<&Skeleton> = held.into_iter().map(|(_, skeleton)| skeleton).collect();
-    let seen: Vec<&Skeleton> = seen.into_iter().map(|(_, skeleton)| skeleton).collect();
+pub(super) fn choose(graphs: &[Graph], sets: &BTreeSet<usize>, from: f64) -> Choice {
+    let part = |is_held_out: bool| {
+        let of_part = move |(at, _): &(usize, &Graph)| (at % HELD_OUT == HELD_OUT - 1) == is_held_out;
+        skeletons(graphs.iter().enumerate().filter(of_part).map(|(_, graph)| graph))
+    };
+    let (seen, held) = (part(false), part(true));
     let thresholds: Vec<f64> = THRESHOLDS.into_iter().filter(|&threshold| threshold >= from).collect();
-    let shares: Vec<Option<f64>> =
-        thresholds.iter().map(|&threshold| Typing::fit(&seen, sets, threshold).share(&held)).collect();
+    let share = |&threshold: &f64| Typing::fit(&seen, sets, threshold).share(&held);
+    let shares: Vec<Option<f64>> = thresholds.iter().map(share).collect();
     let best = shares.iter().flatten().copied().fold(0.0, f64::max);
-    let everything: Vec<&Skeleton> = all.iter().collect();
-    let mut last = None;
-    for (&threshold, &held_out) in thresholds.iter().zip(&shares) {
-        if held_out.is_some_and(|share| share < best - TOLERANCE) {
-            continue;
-        }
-        let typing = Typing::fit(&everything, sets, threshold);
-        let is_complete = typing.share(&everything).is_none_or(|share| share > 0.999);
-        last = Some(Choice { typing, threshold, held_out });
-        if is_complete {
-            break;
-        }
-    }
-    last.unwrap_or_else(|| Choice {
-        typing: Typing::fit(&everything, sets, 1.0),
-        threshold: 1.0,
-        held_out: None,
-    })
+    let is_good = |share: &Option<f64>| share.is_none_or(|share| share >= best - TOLERANCE);
+    let at = shares.iter().position(is_good).unwrap_or(0);
+    let threshold = thresholds.get(at).copied().unwrap_or(1.0);
+    let typing = Typing::fit(&skeletons(graphs.iter()), sets, threshold);
+    Choice { typing, threshold, held_out: shares.get(at).copied().flatten() }
 }
 
 impl Typing {
-    fn fit(all: &[&Skeleton], sets: &BTreeSet<usize>, threshold: f64) -> Self {
+    fn fit(all: &[Skeleton], sets: &BTreeSet<usize>, threshold: f64) -> Self {
         let mut typing = Self { sets: sets.clone(), ..Self::default() };
         // At first, every head is a sort of its own.
         let mut sorts: Vec<Vec<Sort>> =
@@ -121,9 +109,11 @@ impl Typing {
             typing.split.extend(new);
         }
         // A split of the last round has no results yet.
-        let has_results = |head: &usize| typing.results.keys().any(|(known, by)| known == head && by.is_some());
+        let has_results =
+            |head: &usize| typing.results.keys().any(|(known, by)| known == head && by.is_some());
         let split = typing.split.iter().filter(|(head, _)| has_results(head));
         typing.split = split.map(|(&head, &slot)| (head, slot)).collect();
+        typing.complete(all);
         typing.accept(all);
         typing
     }
@@ -153,7 +143,7 @@ impl Typing {
     }
 
     /// Takes over new groups; returns the new sorts of all nodes.
-    fn adopt(&mut self, grouped: &Grouped, all: &[&Skeleton], sorts: &[Vec<Sort>]) -> Vec<Vec<Sort>> {
+    fn adopt(&mut self, grouped: &Grouped, all: &[Skeleton], sorts: &[Vec<Sort>]) -> Vec<Vec<Sort>> {
         let new: Vec<Vec<Sort>> = all
             .iter()
             .zip(sorts)
@@ -178,7 +168,7 @@ impl Typing {
     }
 
     /// Heads that occur elsewhere with one sort of argument than with another, and the argument that decides.
-    fn splits(&self, all: &[&Skeleton], sorts: &[Vec<Sort>], threshold: f64) -> BTreeMap<usize, usize> {
+    fn splits(&self, all: &[Skeleton], sorts: &[Vec<Sort>], threshold: f64) -> BTreeMap<usize, usize> {
         let mut uses: BTreeMap<(usize, usize), BTreeMap<Sort, Vec<(usize, f64)>>> = BTreeMap::new();
         for (one, sorts) in all.iter().zip(sorts) {
             for (place, at) in self.occurrences(one) {
@@ -204,8 +194,28 @@ impl Typing {
         best.into_iter().map(|(head, (_, slot))| (head, slot)).collect()
     }
 
+    /// Gives results to sorts of arguments that occur only now that every sort is the one that most uses have: the most frequent
+    /// result of the head.
+    fn complete(&mut self, all: &[Skeleton]) {
+        let mut usual: BTreeMap<usize, BTreeMap<Sort, usize>> = BTreeMap::new();
+        for ((head, _), &sort) in &self.results {
+            *usual.entry(*head).or_default().entry(sort).or_default() += 1;
+        }
+        let most = |counts: &BTreeMap<Sort, usize>| {
+            counts.iter().max_by(|a, b| a.1.cmp(b.1).then(b.0.cmp(a.0))).map_or(0, |(sort, _)| *sort)
+        };
+        for one in all {
+            let mut sorts: Vec<Sort> = Vec::with_capacity(one.nodes.len());
+            for node in &one.nodes {
+                let column = self.column(node, &sorts);
+                let usual = usual.get(&node.0).map_or(0, most);
+                sorts.push(*self.results.entry(column).or_insert(usual));
+            }
+        }
+    }
+
     /// Records which sorts occur in which positions.
-    fn accept(&mut self, all: &[&Skeleton]) {
+    fn accept(&mut self, all: &[Skeleton]) {
         let n = self.slot_types.values().max().map_or(0, |last| last + 1);
         self.accepted = vec![BTreeSet::new(); n];
         for one in all {
@@ -248,7 +258,7 @@ impl Typing {
     }
 
     /// The share of programs that are well-typed, of those that can be tried.
-    fn share(&self, all: &[&Skeleton]) -> Option<f64> {
+    fn share(&self, all: &[Skeleton]) -> Option<f64> {
         let tried = all.iter().filter_map(|one| Some((one.weight, self.types(one)?)));
         let (mut n, mut n_typed) = (0.0, 0.0);
         for (weight, typed) in tried {
@@ -281,7 +291,7 @@ struct Grouped {
 
 impl Grouped {
     /// Groups columns by the slot types that they occur in, and places by the sorts that occur there, in turn.
-    fn new(typing: &Typing, all: &[&Skeleton], sorts: &[Vec<Sort>], threshold: f64) -> Self {
+    fn new(typing: &Typing, all: &[Skeleton], sorts: &[Vec<Sort>], threshold: f64) -> Self {
         let mut uses: BTreeMap<(Place, (usize, Option<Sort>)), f64> = BTreeMap::new();
         for (one, sorts) in all.iter().zip(sorts) {
             for (place, at) in typing.occurrences(one) {
@@ -295,8 +305,11 @@ impl Grouped {
         let at = |place: &Place, column: &(usize, Option<Sort>)| {
             (places.binary_search(place).unwrap_or(0), columns.binary_search(column).unwrap_or(0))
         };
-        let uses: Vec<(usize, usize, f64)> =
-            uses.iter().map(|((place, column), n)| (at(place, column), *n)).map(|((p, c), n)| (p, c, n)).collect();
+        let uses: Vec<(usize, usize, f64)> = uses
+            .iter()
+            .map(|((place, column), n)| (at(place, column), *n))
+            .map(|((p, c), n)| (p, c, n))
+            .collect();
         let is_set = |column: &(usize, Option<Sort>)| typing.sets.contains(&column.0);
         let alone: Vec<bool> = columns.iter().map(is_set).collect();
         let is_root: Vec<bool> = places.iter().map(|place| *place == Place::Root).collect();

@@ -10,6 +10,10 @@ use std::collections::{BTreeMap, BTreeSet};
 /// By how much more phrases must explain for stems to be compared.
 const STEM_GAIN: f64 = 1.02;
 
+/// Most phrases of a constant, and most aliases of an entity.
+const MAX_PHRASES: usize = 2;
+const MAX_ALIASES: usize = 4;
+
 /// What the words say about a corpus.
 pub(super) struct Words {
     alignment: Alignment,
@@ -46,31 +50,34 @@ impl Words {
         let mut vocabulary = Vocabulary { language, numbers: BTreeMap::new(), surfaces: Vec::new() };
         let n_heads = corpus.heads.len();
         let mut unnamed: Vec<(usize, usize)> = Vec::new();
+        let mut numbers: BTreeMap<(usize, usize), usize> = BTreeMap::new();
         let mut sentences = Vec::with_capacity(corpus.graphs.len());
         for ((graph, utterance), mentions) in corpus.graphs.iter().zip(&corpus.utterances).zip(mentions) {
             let mut words: Vec<Option<usize>> = Vec::with_capacity(utterance.len());
             for (at, token) in utterance.tokens().iter().enumerate() {
-                let is_named = mentions
-                    .iter()
-                    .any(|mention| mention.span.is_some_and(|span| (span.start..span.end).contains(&(at as u32))));
+                let is_named = mentions.iter().any(|mention| {
+                    mention.span.is_some_and(|span| (span.start..span.end).contains(&(at as u32)))
+                });
                 let is_word = token.lower.chars().any(char::is_alphanumeric);
                 words.push((is_word && !is_named).then(|| vocabulary.number(&token.lower)));
             }
-            let is_constant = |head: &usize| !matches!(corpus.heads[*head], Head::Class(_)) && !own_names.contains(head);
-            let mut constants: BTreeSet<usize> = graph.iter().map(|node| node.head).filter(is_constant).collect();
+            let is_constant =
+                |head: &usize| !matches!(corpus.heads[*head], Head::Class(_)) && !own_names.contains(head);
+            let mut constants: BTreeSet<usize> =
+                graph.iter().map(|node| node.head).filter(is_constant).collect();
             for mention in mentions.iter().filter(|mention| mention.span.is_none()) {
                 let key = (mention.class, mention.member);
-                let at = unnamed.iter().position(|known| *known == key).unwrap_or_else(|| {
+                let at = *numbers.entry(key).or_insert(unnamed.len());
+                if at == unnamed.len() {
                     unnamed.push(key);
-                    unnamed.len() - 1
-                });
+                }
                 constants.insert(n_heads + at);
             }
             sentences.push(Sentence { words, constants: constants.into_iter().collect() });
         }
-        let mut names: Vec<Vec<usize>> =
-            (0..n_heads).map(|head| vocabulary.known(&plain_name(corpus.name(head)))).collect();
-        names.resize(n_heads + unnamed.len(), Vec::new());
+        let own_name = |head: usize| (vocabulary.known(&plain_name(corpus.name(head))), MAX_PHRASES);
+        let mut names: Vec<(Vec<usize>, usize)> = (0..n_heads).map(own_name).collect();
+        names.resize(n_heads + unnamed.len(), (Vec::new(), MAX_ALIASES));
         let alignment = align(&sentences, &names, vocabulary.surfaces.len());
         let texts = vocabulary.texts();
         Self { alignment, texts, has_stems: language.is_some(), unnamed, n_heads }
@@ -79,7 +86,8 @@ impl Words {
     /// How many uses the phrases of all constants explain.
     fn strength(&self, corpus: &Corpus) -> f64 {
         let uses = corpus.uses();
-        let of_head = |head: usize| self.alignment.phrases[head].iter().map(|phrase| phrase.share).sum::<f64>();
+        let of_head =
+            |head: usize| self.alignment.phrases[head].iter().map(|phrase| phrase.share).sum::<f64>();
         (0..self.n_heads).map(|head| of_head(head) * uses[head] as f64).sum()
     }
 
@@ -105,7 +113,8 @@ impl Words {
                 continue;
             }
             let phrases = &self.alignment.phrases[self.n_heads + at];
-            classes[class].members[member].aliases = phrases.iter().map(|phrase| self.said(phrase).text).collect();
+            classes[class].members[member].aliases =
+                phrases.iter().map(|phrase| self.said(phrase).text).collect();
         }
     }
 
@@ -113,8 +122,9 @@ impl Words {
     pub(super) fn null_words(&self, classes: &[Class]) -> Vec<String> {
         let members = classes.iter().flat_map(|class| class.members.iter());
         let cells = members.flat_map(|member| member.cells.iter().chain(&member.aliases));
-        let in_names: BTreeSet<String> =
-            cells.flat_map(|cell| cell.to_lowercase().split([' ', '_']).map(str::to_owned).collect::<Vec<_>>()).collect();
+        let in_names: BTreeSet<String> = cells
+            .flat_map(|cell| cell.to_lowercase().split([' ', '_']).map(str::to_owned).collect::<Vec<_>>())
+            .collect();
         let words = self.alignment.null_words.iter().map(|&word| self.texts[word].clone());
         words.filter(|word| !in_names.contains(word)).collect()
     }
