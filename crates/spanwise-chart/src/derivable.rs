@@ -1,13 +1,14 @@
 //! Whether programs can be derived at all, setting by setting, and why not.
 
-use crate::candidates::{Candidates, PredicatePlacement, omissions};
-use crate::gold::{GoldChart, Joins, Underivable};
+use crate::candidates::{Candidates, PredicatePlacement, licensed, omissions};
+use crate::gold::{GoldChart, Joins, Underivable, has_order};
 use crate::grammar::{Discontinuity, Grammar, N_USAGES, Options};
 use crate::lattice::{ChartError, Lattice, Leaf};
 use crate::tree::Category;
 use spanwise_core::{Span, Utterance};
 use spanwise_lang::domain::Omission;
-use spanwise_lang::{Domain, TermId, Terms};
+use spanwise_lang::{ConstantId, Domain, TermId, Terms};
+use std::collections::BTreeSet;
 
 /// The settings, each of which allows everything that the one before it allows.
 pub const SETTINGS: [(&str, Options); 4] = [
@@ -28,6 +29,8 @@ pub const PREDICATE_PLACEMENTS: [(&str, PredicatePlacement); 2] = [
 pub enum Cause {
     /// The chart's reason, in the last setting.
     Underivable(Underivable),
+    /// Every constant has words, and no order of them would help.
+    AnyOrder,
     /// The utterance does not fit into a chart.
     Chart(ChartError),
 }
@@ -40,6 +43,7 @@ pub struct Derivability<'a> {
     candidates: Candidates,
     /// Whether the domain has words that must be used.
     has_omissions: bool,
+    phrases_only: BTreeSet<ConstantId>,
 }
 
 impl<'a> Derivability<'a> {
@@ -49,7 +53,27 @@ impl<'a> Derivability<'a> {
         let grammars = SETTINGS.iter().map(|(_, options)| Grammar::new(domain, *options)).collect();
         let candidates = Candidates { predicates: placement, ..Candidates::default() };
         let has_omissions = domain.constants().iter().any(|constant| constant.omission != Omission::Free);
-        Self { domain, grammars, candidates, has_omissions }
+        Self { domain, grammars, candidates, has_omissions, phrases_only: BTreeSet::new() }
+    }
+
+    /// The same, with these constants allowed on their phrases and names only, as a model treats what is rare in its training
+    /// data.
+    #[must_use]
+    pub fn with_phrases_only(self, constants: BTreeSet<ConstantId>) -> Self {
+        Self { phrases_only: constants, ..self }
+    }
+
+    fn lattice(&self, utterance: &Utterance) -> Result<Lattice, ChartError> {
+        let lattice = self.candidates.lattice(self.domain, utterance)?;
+        if self.phrases_only.is_empty() {
+            return Ok(lattice);
+        }
+        let on_phrases = licensed(self.domain, &self.domain.lexicon().matches(utterance));
+        let is_kept = |leaf: &Leaf| {
+            leaf.value.is_some() || !self.phrases_only.contains(&leaf.constant) || on_phrases.contains(leaf)
+        };
+        let leaves = lattice.leaves().iter().copied().filter(is_kept).collect();
+        Ok(Lattice::new(utterance.len(), leaves)?.with_values(lattice.values().to_vec()))
     }
 
     /// The first setting in which a program can be derived, as a number in [`SETTINGS`]. Any words may be left out.
@@ -62,13 +86,18 @@ impl<'a> Derivability<'a> {
         terms: &Terms,
         program: TermId,
     ) -> Result<usize, Cause> {
-        let lattice = self.candidates.lattice(self.domain, utterance).map_err(Cause::Chart)?.lenient();
+        let lattice = self.lattice(utterance).map_err(Cause::Chart)?.lenient();
         let mut last = Underivable::Order;
         for (at, grammar) in self.grammars.iter().enumerate() {
             match GoldChart::new(self.domain, grammar, &lattice, terms, program, Joins::None) {
                 Ok(_) => return Ok(at),
                 Err(reason) => last = reason,
             }
+        }
+        if last == Underivable::Order {
+            let has_order =
+                self.grammars.last().is_some_and(|all| has_order(self.domain, all, terms, program));
+            return Err(if has_order { Cause::Underivable(last) } else { Cause::AnyOrder });
         }
         Err(Cause::Underivable(last))
     }
@@ -119,6 +148,7 @@ impl Cause {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Underivable(reason) => reason.kind(),
+            Self::AnyOrder => "no order of words",
             Self::Chart(_) => "utterance too long",
         }
     }
@@ -126,9 +156,10 @@ impl Cause {
     /// The cause as a human-readable text.
     #[must_use]
     pub fn describe(&self, domain: &Domain, terms: &Terms) -> String {
-        let name = |id: &spanwise_lang::ConstantId| domain.constants()[*id].name.clone();
+        let name = |id: &ConstantId| domain.constants()[*id].name.clone();
         match self {
             Self::Chart(error) => error.to_string(),
+            Self::AnyOrder => "the rules cannot compose these constants, whatever the order of the words".to_owned(),
             Self::Underivable(reason) => match reason {
                 Underivable::Untypeable(problem) => problem.describe(domain, terms),
                 Underivable::TooLarge => "the program has too many constants for a chart".to_owned(),
@@ -140,8 +171,11 @@ impl Cause {
                 Underivable::Repeated(constant) => {
                     format!("`{}` occurs more often in the program than in the words", name(constant))
                 }
+                Underivable::TooFewWords { needed, placed } => format!(
+                    "{needed} constants need words of their own, and there are words for {placed} of them; a constant that people leave out can be implicit or a default"
+                ),
                 Underivable::Order => {
-                    "the rules cannot compose the constants in the order of the words".to_owned()
+                    "the rules cannot compose the constants in the order of the words; in another order they could".to_owned()
                 }
             },
         }

@@ -20,7 +20,7 @@ use crate::lattice::{Lattice, Scores};
 use crate::semiring::{LogSum, Semiring};
 use crate::typed::Input;
 pub use crate::underivable::Underivable;
-use crate::underivable::reason;
+use crate::underivable::{in_order, reason};
 use builder::{Builder, Sink};
 use elements::{MAX_ELEMENTS, Subset};
 use spanwise_lang::{Analysis, Domain, Node, TermId, Terms};
@@ -233,6 +233,14 @@ fn analyze(domain: &Domain, terms: &Terms, program: TermId) -> Result<Analysis, 
         return Err(Underivable::TooLarge);
     }
     Ok(analysis)
+}
+
+/// Whether some order of words derives a program: one word for each constant that needs one.
+pub(crate) fn has_order(domain: &Domain, grammar: &Grammar, terms: &Terms, program: TermId) -> bool {
+    let Ok(analysis) = analyze(domain, terms, program) else { return false };
+    let lattice = in_order(grammar, domain, &analysis, &values(terms, &analysis));
+    let derives = |lattice| GoldChart::new(domain, grammar, &lattice, terms, program, Joins::None).is_ok();
+    lattice.is_some_and(derives)
 }
 
 /// For each node of a program, its value if it is a literal, in the notation of programs.

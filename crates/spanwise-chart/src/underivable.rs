@@ -1,7 +1,9 @@
 //! Why a program cannot be derived from an utterance, as data.
 
+mod places;
+
 use crate::grammar::Grammar;
-use crate::lattice::Lattice;
+use crate::lattice::{Lattice, Leaf};
 use spanwise_lang::{Analysis, ConstantId, Domain, Node, Problem, TermId};
 
 /// Why no derivation gives a program.
@@ -19,6 +21,13 @@ pub enum Underivable {
     Unaligned(ConstantId),
     /// A constant occurs more often in the program than in the words.
     Repeated(ConstantId),
+    /// There are fewer words than constants that need some, although each of these would have one.
+    TooFewWords {
+        /// The constants that need words.
+        needed: usize,
+        /// The most of them that can have words at once.
+        placed: usize,
+    },
     /// Every constant has words, but their order is one that the rules cannot compose.
     Order,
 }
@@ -34,6 +43,7 @@ impl Underivable {
             Self::Unsaid(_) => "literal not in the words",
             Self::Unaligned(_) => "constant not in the words",
             Self::Repeated(_) => "repeated constant",
+            Self::TooFewWords { .. } => "too few words",
             Self::Order => "order of the words",
         }
     }
@@ -90,5 +100,45 @@ pub(crate) fn reason(
             return Underivable::Repeated(constant);
         }
     }
-    Underivable::Order
+    too_few_words(lattice, analysis, values, &needed(grammar, domain, analysis)).unwrap_or(Underivable::Order)
+}
+
+/// For each node, whether it is derived from words: it is a constant that cannot be inserted.
+fn needed(grammar: &Grammar, domain: &Domain, analysis: &Analysis) -> Vec<bool> {
+    let is_needed = |node: &Node| match node {
+        Node::Constant { constant, .. } => {
+            !(domain.constants()[*constant].implicit && grammar.options().implicit)
+        }
+        Node::Unlisted { .. } => true,
+        Node::Gather { .. } => false,
+    };
+    analysis.nodes.iter().map(is_needed).collect()
+}
+
+fn too_few_words(
+    lattice: &Lattice,
+    analysis: &Analysis,
+    values: &[Option<String>],
+    needed: &[bool],
+) -> Option<Underivable> {
+    let leaves = |at: usize| -> Vec<Leaf> {
+        let is_it = |leaf: &&Leaf| match &analysis.nodes[at] {
+            Node::Constant { constant, .. } => leaf.constant == *constant && leaf.value.is_none(),
+            _ => leaf.value.is_some() && lattice.value(leaf) == values[at].as_deref(),
+        };
+        lattice.leaves().iter().filter(is_it).copied().collect()
+    };
+    let constants: Vec<Vec<Leaf>> = (0..needed.len()).filter(|&at| needed[at]).map(leaves).collect();
+    let placed = places::most_at_once(lattice.n_tokens(), &constants)?;
+    (placed < constants.len()).then_some(Underivable::TooFewWords { needed: constants.len(), placed })
+}
+
+/// A lattice with one word for each constant of a program that needs one, in an order that should suit it.
+pub(crate) fn in_order(
+    grammar: &Grammar,
+    domain: &Domain,
+    analysis: &Analysis,
+    values: &[Option<String>],
+) -> Option<Lattice> {
+    places::in_order(domain, analysis, values, &needed(grammar, domain, analysis))
 }

@@ -27,6 +27,7 @@ struct Cli {
 enum Command {
     Demo(commands::demo::Args),
     New(commands::new::Args),
+    InferDomain(commands::infer_domain::Args),
     Check(commands::check::Args),
     Exec(commands::exec::Args),
     Data(commands::data::Args),
@@ -57,6 +58,7 @@ fn main() -> ExitCode {
     let outcome = match cli.command {
         Command::Demo(args) => commands::demo::run(&args),
         Command::New(args) => commands::new::run(&args),
+        Command::InferDomain(args) => commands::infer_domain::run(&args),
         Command::Check(args) => commands::check::run(&args),
         Command::Exec(args) => commands::exec::run(&args),
         Command::Data(args) => commands::data::run(&args),

@@ -3,12 +3,16 @@
 //! A [`Checker`] takes examples one at a time and keeps counts, so a data set of any size can be checked in little
 //! memory.
 
+mod notes;
+
 use crate::data::Example;
 use crate::exec::Executor;
 use spanwise_core::{Idx, Utterance};
 use spanwise_lang::lexicon::Source;
 use spanwise_lang::{ConstantId, Domain, Kind, Node, Problem, TermId, Terms};
 use std::collections::BTreeMap;
+
+pub use notes::notes;
 
 /// Failures that are kept with their text by default. All of them are counted.
 const MAX_KEPT: usize = 1000;
@@ -50,6 +54,8 @@ pub struct Usage {
     pub name: String,
     /// Whether it is a class of entities.
     pub is_class: bool,
+    /// Its type: that of its members, or of what the predicate gives in its first signature.
+    pub ty: String,
     /// Its occurrences.
     pub coverage: Coverage,
     /// Phrases for it; for a class, names and aliases of all members.
@@ -204,6 +210,7 @@ impl<'a> Checker<'a> {
             .map(|(class, &coverage)| Usage {
                 name: class.name.clone(),
                 is_class: true,
+                ty: self.domain.types().name(class.ty).to_owned(),
                 coverage,
                 phrases: 0,
             })
@@ -211,6 +218,7 @@ impl<'a> Checker<'a> {
         let of_class = |name: &String| Usage {
             name: name.clone(),
             is_class: true,
+            ty: String::new(),
             coverage: Coverage::default(),
             phrases: 0,
         };
@@ -221,13 +229,15 @@ impl<'a> Checker<'a> {
             match (constant.kind, constant.class) {
                 (Kind::Predicate, Some(class)) => {
                     self.report.predicates.merge(coverage);
+                    predicate_classes[class.index()].ty = self.result_type(id);
                     predicate_classes[class.index()].coverage.merge(coverage);
                     predicate_classes[class.index()].phrases += phrases[id.index()];
                 }
                 (Kind::Predicate, None) => {
                     self.report.predicates.merge(coverage);
                     let phrases = phrases[id.index()];
-                    let usage = Usage { name: constant.name.clone(), is_class: false, coverage, phrases };
+                    let (name, ty) = (constant.name.clone(), self.result_type(id));
+                    let usage = Usage { name, is_class: false, ty, coverage, phrases };
                     self.report.usage.push(usage);
                 }
                 (Kind::Entity(class), _) => {
@@ -244,6 +254,11 @@ impl<'a> Checker<'a> {
         let name = |id: ConstantId| self.domain.constants()[id].name.clone();
         self.report.unreachable = self.domain.unreachable_constants().map(name).collect();
         self.report
+    }
+
+    fn result_type(&self, id: ConstantId) -> String {
+        let first = self.domain.frames_of(id).next();
+        first.map_or_else(String::new, |(_, frame)| self.domain.types().name(frame.result).to_owned())
     }
 
     /// Counts which constants of a well-typed program have a lexicon match in the utterance, and which literals are in it.

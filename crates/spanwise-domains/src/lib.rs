@@ -9,6 +9,7 @@ pub mod data;
 pub mod exec;
 #[cfg(feature = "geo")]
 pub mod geo;
+pub mod infer;
 pub mod load;
 pub mod objects;
 pub mod scan;

@@ -7,13 +7,13 @@ use super::{domain_help, executor, load};
 use crate::output::{Columns, Status, percent, say, shorten, write_text};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
-use spanwise_domains::check::{BAD_LINE, Checker, Coverage, Report, over_two_phrases};
+use spanwise_domains::check::{BAD_LINE, Checker, Coverage, Report, Usage, notes, over_two_phrases};
 use spanwise_domains::data::{self, Example};
 use spanwise_domains::load::Spec;
 use spanwise_domains::senseless::Search;
 use spanwise_lang::domain::ClassId;
 use spanwise_lang::{Domain, Kind};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -21,8 +21,10 @@ use std::path::{Path, PathBuf};
 ///
 /// Without data, errors in the file and its type systems are shown with line and column. With data, every program is
 /// type-checked, and the report lists lines that are not examples, programs that fail and why, unknown names, the share of
-/// constants that the lexicon finds in the words, and the programs that can be derived over the words at all. Exits with 1
-/// if a line or a program is invalid.
+/// constants that the lexicon finds in the words, and the programs that can be derived over the words at all, with the reason
+/// where they cannot: too few words, for example, or their order. Constants that are rare in the data are allowed on their
+/// phrases only in training; the last row counts the programs that can be derived then. Exits with 1 if a line or a program is
+/// invalid.
 ///
 /// With --execute --senseless, small programs are built from the domain and run. Signatures, and pairs of a signature and the
 /// constant of its argument, are listed if their results never depend on the argument, are always empty, or repeat the
@@ -44,7 +46,7 @@ pub(crate) struct Args {
     /// Skip the charts, which find the programs that can be derived
     #[arg(long)]
     quick: bool,
-    /// Most failing examples to print
+    /// Most failing examples to print of each kind of report
     #[arg(long, value_name = "N", default_value_t = 10)]
     show: usize,
     /// Print one JSON object with everything
@@ -78,7 +80,8 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
         })?;
     }
     let report = checker.finish();
-    let findings = if derivable.is_empty() { Vec::new() } else { derivability::examine(&domain, &derivable) };
+    let findings =
+        if derivable.is_empty() { Vec::new() } else { derivability::examine(&domain, &derivable, args.show) };
     let senseless = search.map(|search| senseless::examine(&args.senseless, search));
     let mut out = io::stdout().lock();
     if args.json {
@@ -155,6 +158,9 @@ fn as_text(args: &Args, domain: &Domain, report: &Report, findings: &[derivabili
     for (name, n) in over_two_phrases(domain) {
         out += &format!("note: `{name}` has {n} phrases; the paper's setting allows two\n");
     }
+    for note in notes(domain) {
+        out += &format!("note: {note}\n");
+    }
     if args.data.is_empty() {
         return out + "the domain file is valid; give data files to check examples against it\n";
     }
@@ -210,12 +216,6 @@ fn usage(report: &Report) -> String {
     }
     table.row(cells("all predicates", report.predicates, String::new()));
     table.row(cells("all entities", report.entities, String::new()));
-    let unused: Vec<&str> = report
-        .usage
-        .iter()
-        .filter(|usage| usage.coverage.uses == 0)
-        .map(|usage| usage.name.as_str())
-        .collect();
     let mut out = String::new();
     if table.n_rows() > 2 {
         out += &format!(
@@ -223,8 +223,30 @@ fn usage(report: &Report) -> String {
             table.render()
         );
     }
-    if !unused.is_empty() {
-        out += &format!("never used here: {}\n", unused.join(", "));
+    out + &unused(&report.usage)
+}
+
+/// Names of one type that are listed.
+const LISTED: usize = 6;
+
+/// What the data never uses, type by type; classes of entities by name.
+fn unused(usage: &[Usage]) -> String {
+    let unused: Vec<&Usage> = usage.iter().filter(|usage| usage.coverage.uses == 0).collect();
+    if unused.is_empty() {
+        return String::new();
+    }
+    let mut by_type: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for usage in &unused {
+        let name = if usage.is_class { format!("[{}]", usage.name) } else { usage.name.clone() };
+        by_type.entry(&usage.ty).or_default().push(name);
+    }
+    let mut out = format!("never used here, by type ({} of {}):\n", unused.len(), usage.len());
+    for (ty, names) in by_type {
+        let more = match names.len().saturating_sub(LISTED) {
+            0 => String::new(),
+            n => format!(" and {n} more"),
+        };
+        out += &format!("  {ty}: {}{more}\n", names[..names.len().min(LISTED)].join(", "));
     }
     out
 }
@@ -257,6 +279,7 @@ fn as_json(domain: &Domain, report: &Report) -> Value {
             json!({
                 "name": usage.name,
                 "class": usage.is_class,
+                "type": usage.ty,
                 "uses": usage.coverage.uses,
                 "said": usage.coverage.matched,
                 "phrases": usage.phrases,
@@ -295,6 +318,7 @@ fn as_json(domain: &Domain, report: &Report) -> Value {
         "entities": coverage(report.entities),
         "answers": report.answers.map(|a| json!({ "equal": a.equal, "different": a.different, "failed": a.failed })),
         "usage": usage,
+        "notes": notes(domain),
         "failures": failures,
     })
 }

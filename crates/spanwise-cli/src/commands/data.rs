@@ -57,14 +57,14 @@ pub(crate) fn wrong_file(error: DataError) -> anyhow::Error {
 }
 
 /// An example with its file and line.
-struct Placed {
-    example: Example,
-    file: Rc<str>,
-    line: usize,
+pub(crate) struct Placed {
+    pub(crate) example: Example,
+    pub(crate) file: Rc<str>,
+    pub(crate) line: usize,
 }
 
 /// Reads all examples of some files, in order.
-fn read_examples(paths: &[PathBuf]) -> Result<Vec<Placed>> {
+pub(crate) fn read_examples(paths: &[PathBuf]) -> Result<Vec<Placed>> {
     let mut all = Vec::new();
     for path in paths {
         let file: Rc<str> = path.display().to_string().into();

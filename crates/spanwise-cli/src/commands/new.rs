@@ -44,15 +44,7 @@ type File = (String, String);
 pub(crate) fn run(args: &Args) -> Result<Status> {
     let name = name(&args.directory).map_err(WrongCall)?;
     let place = args.directory.display();
-    let is_free = match fs::read_dir(&args.directory) {
-        Ok(mut entries) => entries.next().is_none(),
-        Err(error) => error.kind() == io::ErrorKind::NotFound,
-    };
-    if !is_free {
-        let text =
-            format!("{place} is there already and holds something; choose another name, or empty it first");
-        return Err(WrongCall(text).into());
-    }
+    refuse_unless_free(&args.directory)?;
     let files = match args.from {
         Origin::Home => home(),
         Origin::Geo => {
@@ -76,8 +68,23 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     Ok(Status::Success)
 }
 
+/// Refuses a directory that holds something.
+pub(super) fn refuse_unless_free(directory: &Path) -> Result<()> {
+    let is_free = match fs::read_dir(directory) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    };
+    if is_free {
+        return Ok(());
+    }
+    let place = directory.display();
+    let text =
+        format!("{place} is there already and holds something; choose another name, or empty it first");
+    Err(WrongCall(text).into())
+}
+
 /// The name of a domain, from its directory.
-fn name(directory: &Path) -> Result<&str, String> {
+pub(super) fn name(directory: &Path) -> Result<&str, String> {
     let shown = directory.display();
     let expected = format!(
         "expected a name of lower-case letters, digits, `-` and `_` that starts with a letter, at most {MAX_NAME} long"

@@ -26,7 +26,12 @@ fn good_data_exits_with_0_and_a_table() {
     sandbox.write("d.jsonl", example("turn on the reading lamp", "do(on(lamp('desk')))"));
     let outcome = sandbox.run(["check", "lamps.toml", "d.jsonl"]).exits(0);
     assert_eq!(outcome.stderr, "");
-    outcome.prints(["examples", "well-typed       1      100.0 %", "[lamp]", "never used here: off, both"]);
+    outcome.prints([
+        "examples",
+        "well-typed       1      100.0 %",
+        "[lamp]",
+        "never used here, by type (2 of 4):\n  Task: off, both\n",
+    ]);
 }
 
 #[test]

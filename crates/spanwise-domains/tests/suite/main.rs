@@ -13,5 +13,6 @@ mod executor_files;
 mod external_executor;
 #[cfg(feature = "geo")]
 mod geo_executor;
+mod infer;
 mod real_programs;
 mod scan_executor;

@@ -135,6 +135,13 @@ impl Class {
         self.reads_fields
     }
 
+    /// What is read from the words for this class beside its listed members, by name: `quoted`, `decimal`, .. `None` if
+    /// nothing is.
+    #[must_use]
+    pub fn reads(&self) -> Option<String> {
+        self.recognizer.as_ref().map(|recognizer| recognizer.kind().to_string())
+    }
+
     /// Whether words show by their form that they are a value, as those of a date do. Free text can be any words.
     #[must_use]
     pub fn is_known_by_form(&self) -> bool {

@@ -3,13 +3,16 @@
 use crate::output::{Columns, percent, progress_bar, shorten};
 use rayon::prelude::*;
 use serde_json::{Value, json};
+use spanwise_chart::candidates::PredicatePlacement;
 use spanwise_chart::derivable::{Derivability, PREDICATE_PLACEMENTS, SETTINGS};
 use spanwise_domains::data::Example;
-use spanwise_lang::Domain;
-use std::collections::BTreeMap;
+use spanwise_lang::{ConstantId, Domain};
+use spanwise_model::Labels;
+use spanwise_model::families::chart::ChartSettings;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Failing examples that are printed for each placement.
-const SHOWN: usize = 3;
+/// The placement that training uses.
+const AS_IN_TRAINING: &str = "rare constants on phrases only";
 
 /// The counts for one placement.
 pub(super) struct Findings {
@@ -25,12 +28,24 @@ pub(super) struct Findings {
     left_out: Vec<(String, String, String)>,
 }
 
-/// Builds the charts of every example with a program, on all cores.
-pub(super) fn examine(domain: &Domain, examples: &[Example]) -> Vec<Findings> {
-    let n = examples.len() * PREDICATE_PLACEMENTS.len();
+/// Constants that a model would allow on their phrases only if it was trained on these examples with default settings.
+fn rare_constants(domain: &Domain, examples: &[Example]) -> BTreeSet<ConstantId> {
+    let mut terms = domain.new_terms();
+    let programs: Vec<_> =
+        examples.iter().filter_map(|example| terms.parse(example.program.as_ref()?).ok()).collect();
+    let mut labels = Labels::new(domain);
+    labels.mark_rare(domain, &terms, &programs, ChartSettings::default().rare_below);
+    domain.constants().ids().filter(|&constant| labels.is_rare(labels.of(constant))).collect()
+}
+
+/// Builds the charts of every example with a program, on all cores. At most `shown` failures are kept for each placement.
+pub(super) fn examine(domain: &Domain, examples: &[Example], shown: usize) -> Vec<Findings> {
+    let n = examples.len() * (PREDICATE_PLACEMENTS.len() + 1);
     let bar = progress_bar(n, "derivability {bar:30} {pos}/{len}, {eta} left");
-    let found = PREDICATE_PLACEMENTS.iter().map(|&(name, placement)| {
-        let derivability = Derivability::new(domain, placement);
+    let as_in_training = Derivability::new(domain, PredicatePlacement::Anywhere)
+        .with_phrases_only(rare_constants(domain, examples));
+    let placements = PREDICATE_PLACEMENTS.iter().map(|&(name, one)| (name, Derivability::new(domain, one)));
+    let found = placements.chain([(AS_IN_TRAINING, as_in_training)]).map(|(name, derivability)| {
         let outcomes: Vec<_> = examples
             .par_iter()
             .map_init(
@@ -48,7 +63,7 @@ pub(super) fn examine(domain: &Domain, examples: &[Example]) -> Vec<Findings> {
                 },
             )
             .collect();
-        summarise(name, examples, outcomes)
+        summarise(name, examples, outcomes, shown)
     });
     let found = found.collect();
     bar.finish_and_clear();
@@ -62,7 +77,12 @@ struct Outcome {
     left_out: Vec<String>,
 }
 
-fn summarise(placement: &'static str, examples: &[Example], outcomes: Vec<Option<Outcome>>) -> Findings {
+fn summarise(
+    placement: &'static str,
+    examples: &[Example],
+    outcomes: Vec<Option<Outcome>>,
+    shown: usize,
+) -> Findings {
     let mut findings = Findings {
         placement,
         programs: 0,
@@ -74,21 +94,21 @@ fn summarise(placement: &'static str, examples: &[Example], outcomes: Vec<Option
     };
     for (example, outcome) in examples.iter().zip(outcomes) {
         let Some(Outcome { setting, left_out }) = outcome else { continue };
-        let shown =
+        let texts =
             |first: String| (first, example.utterance.clone(), example.program.clone().unwrap_or_default());
         match setting {
             Ok(first) => findings.derivable[first..].iter_mut().for_each(|n| *n += 1),
             Err((kind, message)) => {
                 *findings.causes.entry(kind).or_default() += 1;
-                if findings.failures.len() < SHOWN {
-                    findings.failures.push(shown(message));
+                if findings.failures.len() < shown {
+                    findings.failures.push(texts(message));
                 }
             }
         }
         if !left_out.is_empty() {
             findings.leaving_out += 1;
-            if findings.left_out.len() < SHOWN {
-                findings.left_out.push(shown(left_out.join(" ")));
+            if findings.left_out.len() < shown {
+                findings.left_out.push(texts(left_out.join(" ")));
             }
         }
         findings.programs += 1;
@@ -109,8 +129,13 @@ pub(super) fn as_text(findings: &[Findings]) -> String {
     for found in findings.iter().filter(|found| !found.causes.is_empty()) {
         let causes: Vec<String> = found.causes.iter().map(|(kind, n)| format!("{kind} ({n})")).collect();
         out += &format!("not derivable with {}: {}\n", found.placement, causes.join(", "));
+        let kept = found.failures.len();
         for (message, utterance, program) in &found.failures {
             out += &format!("  {message}\n    {}\n    {}\n", shorten(utterance, 150), shorten(program, 200));
+        }
+        let total: usize = found.causes.values().sum();
+        if total > kept {
+            out += &format!("  {} more; --show N prints more of them\n", total - kept);
         }
     }
     if let Some(found) = findings.first().filter(|found| found.leaving_out > 0) {
