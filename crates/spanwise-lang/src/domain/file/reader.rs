@@ -218,12 +218,24 @@ impl FileReader<'_> {
     }
 
     fn entity(&mut self, table: &dyn TableLike) -> Option<EntityDecl> {
-        let keys = ["class", "type", "form", "table", "names", "phrases", "aliases", "open"];
+        let keys = [
+            "class",
+            "type",
+            "form",
+            "table",
+            "names",
+            "phrases",
+            "aliases",
+            "open",
+            "max_words",
+            "capitals",
+        ];
         self.only(table, &keys, "[[entities]]");
         let range = self.table_range(table);
         let class = self.required(table, "class", "[[entities]]", range.clone());
         let ty = self.required(table, "type", "[[entities]]", range.clone());
         let form = self.required(table, "form", "[[entities]]", range.clone());
+        let (open, text) = self.open(table);
         let decl = EntityDecl {
             class: class?,
             ty: ty?,
@@ -232,7 +244,8 @@ impl FileReader<'_> {
             names: self.texts(table, "names"),
             phrases: self.texts(table, "phrases"),
             aliases: self.phrase_table(table, "aliases"),
-            open: self.flag(table, "open"),
+            open,
+            text,
             recognizer: None,
         };
         if decl.tables.is_empty() && decl.names.is_empty() && !decl.open {
@@ -272,6 +285,7 @@ impl FileReader<'_> {
                 phrases,
                 aliases: Vec::new(),
                 open: false,
+                text: None,
                 recognizer: None,
             };
             decls.push(PredicateDecl { rows, types });
