@@ -233,6 +233,10 @@ fn missing_hint(spec: &str) -> String {
     if Path::new(spec).exists() {
         return String::new();
     }
+    if Path::new(spec).starts_with("domains") {
+        return " (it is relative to the root of the Spanwise repository; elsewhere, name the file: `--set domain=PATH`)"
+            .to_owned();
+    }
     let name = spec.split_once('@').map_or(spec, |(name, _)| name);
     match spanwise_lang::diag::closest(name, builtin_names()) {
         Some(near) => format!(" (did you mean the built-in domain `{near}`?)"),

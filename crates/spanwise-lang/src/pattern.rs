@@ -50,6 +50,18 @@ impl Pattern {
         })
     }
 
+    /// The field, if there is one only, and that is in quotes.
+    pub(crate) fn only_quoted(&self) -> Option<&str> {
+        let mut fields = self.0.iter().filter_map(|part| match part {
+            Part::Field(name, is_quoted) => Some((name.as_str(), *is_quoted)),
+            Part::Text(_) => None,
+        });
+        match (fields.next(), fields.next()) {
+            (Some((name, true)), None) => Some(name),
+            _ => None,
+        }
+    }
+
     /// The term with these values; `None` when one is missing, or cannot be written without quotes.
     pub(crate) fn fill(&self, value: impl Fn(&str) -> Option<String>) -> Option<String> {
         let mut out = String::new();

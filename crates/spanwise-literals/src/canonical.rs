@@ -3,7 +3,7 @@
 use crate::literal::{date_text, time_text};
 use crate::options::{Kind, Options};
 use crate::ratio::Ratio;
-use crate::strings::collapsed;
+use crate::strings::{collapsed, spelled};
 use crate::units::Units;
 use jiff::civil::{Date, Time};
 
@@ -29,7 +29,8 @@ pub(crate) fn accepts(kind: Kind, options: &Options, units: &Units, field: &str,
         (Kind::Period, "value") => text
             .split_once('/')
             .is_some_and(|(begin, end)| date(begin).zip(date(end)).is_some_and(|(begin, end)| begin < end)),
-        (Kind::Quoted | Kind::Text, "value") => is_text(text),
+        (Kind::Quoted, "value") => is_text(text),
+        (Kind::Text, "value") => is_text(text) && spelled(text, options) == text,
         _ => false,
     }
 }

@@ -1,5 +1,6 @@
 //! What is read: kinds of literals, and options that a domain sets.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -163,6 +164,10 @@ pub struct Options {
     pub max_words: usize,
     /// Whether `value` is the words themselves instead of their canonical value.
     pub verbatim: bool,
+    /// How words of a text are written, by their lower case. Others are kept.
+    pub spellings: BTreeMap<String, String>,
+    /// Whether these others begin with a capital letter.
+    pub capitals: bool,
 }
 
 impl Options {
@@ -184,6 +189,8 @@ impl Default for Options {
             currencies: Vec::new(),
             max_words: 6,
             verbatim: false,
+            spellings: BTreeMap::new(),
+            capitals: false,
         }
     }
 }

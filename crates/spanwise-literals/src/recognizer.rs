@@ -4,7 +4,7 @@ use crate::canonical;
 use crate::literal::{Found, Literal, Value};
 use crate::options::{Kind, Options};
 use crate::scene::Scene;
-use crate::strings::{collapsed, texts};
+use crate::strings::{collapsed, spelled, texts};
 use crate::units::Units;
 use spanwise_core::{Span, Utterance};
 
@@ -59,7 +59,7 @@ impl Recognizer {
     pub fn read(&self, utterance: &Utterance) -> Vec<Literal> {
         let mut literals = match self.kind {
             Kind::Text => {
-                let text = |span| vec![("value", collapsed(utterance.slice(span)))];
+                let text = |span| vec![("value", spelled(&collapsed(utterance.slice(span)), &self.options))];
                 let spans = texts(utterance, self.options.max_words).into_iter();
                 spans.map(|span| Literal { span, fields: text(span) }).collect()
             }

@@ -1,6 +1,7 @@
 //! Text in quotes, and any text up to a number of words.
 
 use crate::literal::{Found, Value};
+use crate::options::Options;
 use crate::scene::Scene;
 use spanwise_core::{Span, Utterance};
 
@@ -15,6 +16,21 @@ const TOKENS_PER_WORD: usize = 3;
 pub(crate) fn collapsed(text: &str) -> String {
     let parts = text.split(|ch: char| ch.is_whitespace() || ch.is_control());
     parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// A text with its words written as the options say. Words end at white space.
+pub(crate) fn spelled(text: &str, options: &Options) -> String {
+    let word = |word: &str| match options.spellings.get(&word.to_lowercase()) {
+        Some(known) => known.clone(),
+        None if options.capitals => capitalized(word),
+        None => word.to_owned(),
+    };
+    text.split(' ').map(word).collect::<Vec<_>>().join(" ")
+}
+
+fn capitalized(word: &str) -> String {
+    let mut rest = word.chars();
+    rest.next().map_or_else(String::new, |first| first.to_uppercase().chain(rest).collect())
 }
 
 impl Scene<'_> {

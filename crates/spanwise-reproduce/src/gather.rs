@@ -100,6 +100,15 @@ impl Results {
         Mean::new(&self.values(row, split, metric))
     }
 
+    /// What tables compare on a split: denotation, or exact match where programs have none.
+    #[must_use]
+    pub fn accuracy(&self, split: &str) -> Metric {
+        let of_split = self.cells.iter().filter(|cell| cell.id.split == split);
+        let mut records = of_split.filter_map(Cell::record).peekable();
+        let has_none = records.peek().is_some() && records.all(|record| record.eval.denotation.is_none());
+        if has_none { Metric::ExactMatch } else { Metric::Denotation }
+    }
+
     /// A measure of each finished seed that has it.
     #[must_use]
     pub fn values(&self, row: &str, split: &str, metric: &Metric) -> Vec<f64> {

@@ -46,7 +46,8 @@ pub enum Table {
     Three,
 }
 
-/// The requested part of the tables; an empty list selects everything.
+/// The requested part of the tables; an empty list selects everything, but optional splits only where they or their domains
+/// are in a list.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Selection {
     /// The table.
@@ -74,9 +75,11 @@ impl Selection {
         known("split", &self.splits, splits)?;
         let all = |list: &[String], name: &String| list.is_empty() || list.contains(name);
         let wants_row = |row: &&Row| all(&self.rows, &row.name) && (self.table == Table::Two || row.trees);
+        let has_named = !self.domains.is_empty() || !self.splits.is_empty();
         let wants_split = |split: &&Split| {
             all(&self.domains, &split.domain)
                 && all(&self.splits, &split.name)
+                && (has_named || !split.optional)
                 && (self.table == Table::Two || split.trees.is_some())
         };
         let mut cells = Vec::new();

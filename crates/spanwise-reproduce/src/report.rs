@@ -84,7 +84,7 @@ fn document(results: &Results, about: &About) -> Document {
     blocks.push(Block::Heading("Denotation accuracy (Table 2)".to_owned()));
     blocks.push(Block::Text(
         "Percent of test questions whose program denotes what the gold program denotes; an empty answer on both sides counts as \
-         equal, as in the paper. Ours: mean ± standard deviation of the sample (number of seeds). A row without a row of its own \
+         equal, as in the paper. Without an executor: of questions whose program is the gold program. Ours: mean ± standard deviation of the sample (number of seeds). A row without a row of its own \
          in the paper is shown beside the paper's nearest one; parsers marked as quoted were not run. Test sets are those of the data directory: \
          their sizes are given below, and need not be those of the paper."
             .to_owned(),

@@ -7,7 +7,7 @@ use crate::metric::Metric;
 use serde::Deserialize;
 use spanwise_train::Config;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Everything there is to run.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
@@ -27,7 +27,7 @@ pub struct Split {
     pub name: String,
     /// Its title in reports.
     pub title: String,
-    /// The benchmark it belongs to.
+    /// The benchmark it belongs to: a built-in domain, or the folder of a domain file.
     pub domain: String,
     /// The preset of `spanwise train`, or a file.
     pub preset: String,
@@ -35,6 +35,12 @@ pub struct Split {
     pub trees: Option<PathBuf>,
     /// The tree F1 that the paper reports, in percent.
     pub f1: Option<f64>,
+    /// Whether it is run only where it or its domain is asked for: it is not part of the paper's tables.
+    #[serde(default)]
+    pub optional: bool,
+    /// The rows that exist for it, besides those that list its domain; empty for all.
+    #[serde(default)]
+    pub rows: Vec<String>,
 }
 
 /// Settings that are compared.
@@ -126,7 +132,11 @@ impl Tables {
 
     /// The splits that a row exists for.
     pub fn splits_of<'a>(&'a self, row: &'a Row) -> impl Iterator<Item = &'a Split> {
-        self.splits.iter().filter(|split| row.domains.is_empty() || row.domains.contains(&split.domain))
+        let is_listed = |split: &Split| split.rows.is_empty() || split.rows.contains(&row.name);
+        self.splits.iter().filter(move |split| match row.domains.as_slice() {
+            [] => is_listed(split),
+            domains => domains.contains(&split.domain),
+        })
     }
 
     /// The domains, in the order of their splits.
@@ -164,8 +174,7 @@ impl Tables {
         let settings = self.settings(row, split);
         let config = Config::read(&split.preset, &settings).map_err(|error| error.to_string())?;
         config.check().map_err(|error| error.to_string())?;
-        let builtin = config.domain.split('@').next().unwrap_or_default();
-        if builtin != split.domain {
+        if domain_name(&config.domain) != split.domain {
             return Err(format!("its domain is `{}`, expected `{}`", config.domain, split.domain));
         }
         if config.data.test.is_none() {
@@ -215,6 +224,11 @@ impl Tables {
                 return wrong(format!("row `{name}`: no split has the domain `{domain}`"));
             }
         }
+        for split in &self.splits {
+            if let Some(row) = split.rows.iter().find(|row| self.row(row).is_none()) {
+                return wrong(format!("split `{}`: it exists for `{row}`, which is no row", split.name));
+            }
+        }
         for (title, numbers) in self.rows.iter().map(|row| (&row.title, &row.paper)) {
             for (split, number) in numbers {
                 if self.split(split).is_none() {
@@ -227,4 +241,11 @@ impl Tables {
         }
         Ok(())
     }
+}
+
+/// The name of a built-in domain, or of the folder of a domain file, without the type system.
+fn domain_name(spec: &str) -> &str {
+    let name = spec.split('@').next().unwrap_or_default();
+    let folder = Path::new(name).parent().and_then(Path::file_name).and_then(std::ffi::OsStr::to_str);
+    folder.unwrap_or(name)
 }

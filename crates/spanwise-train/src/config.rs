@@ -1,4 +1,4 @@
-//! The configuration of a run: a TOML file, or one of the presets for the splits of the paper.
+//! The configuration of a run: a TOML file, or one of the presets for the splits of the paper and for other benchmarks.
 
 use serde::{Deserialize, Serialize};
 use spanwise_domains::text::{Kind, MAX_BYTES, read_text};
@@ -158,6 +158,9 @@ const PRESETS: &[(&str, &str)] = &[
     ("scan-turn-left", include_str!("../configs/scan/turn-left.toml")),
     ("clevr-iid", include_str!("../configs/clevr/iid.toml")),
     ("clevr-closure", include_str!("../configs/clevr/closure.toml")),
+    ("cogs", include_str!("../configs/cogs/pairs-2000.toml")),
+    ("cogs-full", include_str!("../configs/cogs/full.toml")),
+    ("okapi", include_str!("../configs/okapi/length.toml")),
 ];
 
 /// Why a configuration cannot be used.

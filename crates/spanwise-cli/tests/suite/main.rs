@@ -24,6 +24,7 @@ mod data_scan;
 mod data_split;
 #[cfg(feature = "geo")]
 mod demo;
+mod domains;
 mod eval_parse;
 mod exec;
 mod exec_domains;

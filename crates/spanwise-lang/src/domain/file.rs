@@ -12,7 +12,7 @@ use crate::diag::Diagnostic;
 use crate::language::Language;
 use crate::surface::Style;
 use crate::types::TypeDecl;
-use spanwise_literals::Recognizer;
+use spanwise_literals::{Options, Recognizer};
 use std::ops::Range;
 use std::time::Duration;
 use toml_edit::Document;
@@ -75,6 +75,8 @@ pub struct EntityDecl {
     pub aliases: Vec<(At<String>, Vec<At<String>>)>,
     /// Whether names outside the table are members too.
     pub open: bool,
+    /// For an open class that reads any text as a member: how it reads.
+    pub text: Option<Options>,
     /// For a class of literals, what finds their values in the words.
     pub recognizer: Option<Recognizer>,
     /// What it costs to leave out words that a name, phrase or value of a member matches.

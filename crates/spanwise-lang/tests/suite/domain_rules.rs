@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use spanwise_core::{Span, Utterance};
 use spanwise_lang::domain::{NoTables, type_system_names};
 use spanwise_lang::{Domain, DomainErrors, Table, TableSource};
 use std::time::{Duration, Instant};
@@ -192,6 +193,47 @@ fn an_open_class_accepts_what_a_closed_one_of_the_same_form_refuses() {
     let other = class("form = \"'{name}'\"\nopen = true").replace("\"lamp\"", "\"other\"");
     let domain = fine(&format!("{}{other}", class("form = \"'{name}'\"\nnames = [\"desk\"]")));
     assert_eq!(typed(&domain, "'hall'"), "B");
+}
+
+/// The members on all of these words that no table lists.
+fn unlisted(domain: &Domain, words: &str) -> Vec<String> {
+    let utterance = Utterance::new(words);
+    let whole = Span::new(0, utterance.len() as u32);
+    let literals = domain.literals(&utterance).into_iter();
+    literals.filter(|(span, ..)| *span == whole).map(|(.., value)| value).collect()
+}
+
+#[test]
+fn an_open_class_of_text_writes_words_as_its_names_do_and_others_as_they_are_said() {
+    let members = "form = \"lamp('{name}')\"\nnames = [\"Conf Room 7\", \"Ada\", \"ADA\"]\nopen = \"text\"\n";
+    let domain = fine(&class(&format!("{members}max_words = 3")));
+    assert_eq!(unlisted(&domain, "conf ROOM 12"), ["lamp('Conf Room 12')"]);
+    assert_eq!(unlisted(&domain, "nora's hall"), ["lamp('nora''s hall')"]);
+    // Its names are matched as phrases.
+    assert!(unlisted(&domain, "conf room 7").is_empty());
+    // Two names write this word in different ways.
+    assert_eq!(unlisted(&domain, "ada"), ["lamp('ada')"]);
+    assert!(unlisted(&domain, "one two three four").is_empty());
+    assert_eq!(typed(&domain, "lamp('Anything At all')"), "B");
+    let domain = fine(&class(&format!("{members}capitals = true")));
+    assert_eq!(unlisted(&domain, "nora's ROOM éa"), ["lamp('Nora''s Room Éa')"]);
+}
+
+#[test]
+fn an_open_class_of_text_needs_one_column_in_quotes() {
+    for form in ["lamp({name})", "{name}", "lamp('{name}', '{id}')"] {
+        let text = format!("form = \"{form}\"\ntable = \"lamps.tsv\"\nopen = \"text\"");
+        refused(&class(&text), ["text fills a form with one column, in quotes", "d.toml:9:9"]);
+    }
+    let closed = |more: &str| class(&format!("form = \"lamp('{{name}}')\"\nnames = [\"a\"]\n{more}"));
+    for key in ["max_words = 3", "capitals = true"] {
+        let problem =
+            format!("`{}` belongs to a class with `open = \"text\"`", key.split(' ').next().unwrap());
+        refused(&closed(key), [&problem, "d.toml:11:"]);
+        refused(&closed(&format!("open = true\n{key}")), [&problem[..]]);
+    }
+    refused(&closed("open = \"words\""), ["`open` must be true, false or \"text\"", "d.toml:11:8"]);
+    refused(&closed("open = \"text\"\nmax_words = 51"), ["a number of words from 1 to 50"]);
 }
 
 #[test]
@@ -431,7 +473,7 @@ fn rows_with_one_form_are_one_predicate_and_rows_without_it_none() {
     assert_eq!(typed(&domain, "see(seen, c)"), "A");
     assert_eq!(typed(&domain, "see(spotted, c)"), "A");
     assert_ne!(typed(&domain, "sleep(slept, c)"), "A");
-    let found = domain.lexicon().matches(&spanwise_core::Utterance::new("it was seen and spotted"));
+    let found = domain.lexicon().matches(&Utterance::new("it was seen and spotted"));
     assert_eq!(found.len(), 2, "{found:?}");
     assert_eq!(domain.predicate_classes(), ["verb"]);
     assert_eq!(domain.predicate_names().collect::<Vec<_>>(), ["c"]);

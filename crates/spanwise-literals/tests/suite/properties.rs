@@ -271,6 +271,21 @@ fn values_that_are_not_canonical_are_refused() {
 }
 
 #[test]
+fn texts_are_canonical_when_their_words_are_written_as_the_options_say() {
+    let spellings = [("office".to_owned(), "office".to_owned()), ("xml".to_owned(), "XML".to_owned())].into();
+    let options = Options { spellings, capitals: true, ..Options::default() };
+    let recognizer = Recognizer::new(Kind::Text, options).unwrap();
+    let texts = recognizer.read(&Utterance::new("  ida's   Office xml"));
+    assert!(texts.iter().any(|text| text.field("value") == Some("Ida's office XML")), "{texts:?}");
+    for text in &texts {
+        assert!(recognizer.accepts("value", text.field("value").unwrap()), "{text:?}");
+    }
+    for text in ["ida's office", "Ida's Office", "Xml"] {
+        assert!(!recognizer.accepts("value", text), "{text}");
+    }
+}
+
+#[test]
 fn options_that_make_no_sense_are_refused() {
     let unit = |names: &[&str], base: &str, factor: &str| Options {
         units: vec![Unit {

@@ -76,6 +76,11 @@ fn settings_that_do_not_resolve_are_refused_with_the_row_and_the_split() {
         ("compare = \"first\"", "compare = \"third\"", "which is no row"),
         ("compare = \"first\"", "domains = [\"scan\"]", "no split has the domain `scan`"),
         ("compare = \"first\"", "set_for = { scan = [] }", "no split has the domain `scan`"),
+        (
+            "preset = \"geo-iid\"",
+            "preset = \"geo-iid\"\nrows = [\"third\"]",
+            "exists for `third`, which is no row",
+        ),
         ("geo-iid = 86.1", "geo-template = 86.1", "which is no split"),
         ("geo-iid = 86.1", "geo-iid = 861.0", "expected a percentage"),
         ("name = \"second\"", "name = \"first\"", "two rows `first`"),
@@ -126,6 +131,37 @@ fn rows_exist_only_for_their_domains() {
     assert!(cells.contains(&cell("no-augmentation", "clevr-closure", 1)));
     let nothing = Selection { domains: vec!["scan".to_owned()], ..selection(&["coarse-types"], 1) };
     assert!(matches!(nothing.cells(&tables()), Err(ReproduceError::Empty(_))));
+}
+
+#[test]
+fn benchmarks_beyond_the_paper_run_only_where_they_are_named_and_for_their_rows() {
+    let has_optional = |selection: &Selection| {
+        let cells = selection.cells(&tables()).unwrap();
+        cells.iter().any(|cell| cell.split.starts_with("cogs"))
+    };
+    let all = selection(&[], 1);
+    assert!(!has_optional(&all));
+    assert!(!has_optional(&Selection { domains: vec!["geo".to_owned()], ..all.clone() }));
+    assert!(has_optional(&Selection { splits: vec!["cogs".to_owned()], ..all.clone() }));
+    let cogs = Selection { domains: vec!["cogs".to_owned()], ..all };
+    let expected = [cell("spanwise", "cogs", 1), cell("spanwise", "cogs-full", 1)];
+    assert_eq!(cogs.cells(&tables()).unwrap(), expected);
+}
+
+#[test]
+fn the_domain_of_a_split_can_be_the_folder_of_a_domain_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let with_domain = |domain: &str, named: &str| {
+        let preset = folder.path().join("preset.toml");
+        let text = format!("domain = \"{domain}\"\n[data]\ntrain = \"a.jsonl\"\ntest = \"b.jsonl\"\n");
+        std::fs::write(&preset, text).unwrap();
+        let new = format!("domain = \"{named}\"\npreset = '{}'", preset.display());
+        with("domain = \"geo\"\npreset = \"geo-iid\"", &new).map(drop).map_err(|error| error.to_string())
+    };
+    assert_eq!(with_domain("domains/lights/domain.toml", "lights"), Ok(()));
+    assert_eq!(with_domain("domains/lights/domain.toml@loose", "lights"), Ok(()));
+    let error = with_domain("domains/lights/domain.toml", "geo").unwrap_err();
+    assert!(error.contains("its domain is `domains/lights/domain.toml`, expected `geo`"), "{error}");
 }
 
 #[test]

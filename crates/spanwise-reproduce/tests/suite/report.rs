@@ -157,6 +157,20 @@ fn the_splits_of_a_domain_are_side_by_side_where_two_were_measured() {
 }
 
 #[test]
+fn a_benchmark_without_an_executor_is_compared_by_exact_match() {
+    let mut results = results(false);
+    let mut cell = done("spanwise", "cogs", 1, 98.25);
+    if let State::Done(record) = &mut cell.state {
+        record.eval.denotation = None;
+    }
+    results.cells.push(cell);
+    let markdown = Report::new(&results, &about()).markdown;
+    let line = markdown.lines().skip_while(|line| !line.starts_with("| cogs ")).nth(2).unwrap();
+    // `done` has an exact match of three points less than its denotation.
+    assert!(line.contains("| Spanwise |") && line.contains("95.2 (1)"), "{line}");
+}
+
+#[test]
 fn a_quick_report_warns_first_that_its_numbers_mean_nothing() {
     let report = Report::new(&results(true), &about());
     assert!(report.markdown.lines().next().unwrap().contains(QUICK));

@@ -23,7 +23,7 @@ pub(crate) struct Live {
 
 #[derive(Default)]
 struct State {
-    /// Denotation of finished cells, by row and split.
+    /// Denotation of finished cells, or exact match without an executor, by row and split.
     values: BTreeMap<(String, String), Vec<f64>>,
     failed: BTreeMap<(String, String), usize>,
     n_over: usize,
@@ -146,7 +146,7 @@ impl State {
     fn done(&mut self, cell: &CellId, record: &Record) {
         self.n_over += 1;
         let place = (cell.row.clone(), cell.split.clone());
-        self.values.entry(place).or_default().extend(record.eval.denotation);
+        self.values.entry(place).or_default().extend(record.eval.denotation.or(record.eval.exact_match));
     }
 
     fn shown(&self, row: &str, split: &str) -> String {
@@ -188,9 +188,10 @@ fn name(job: &Job) -> String {
 }
 
 fn summary(record: &Record) -> String {
-    match record.eval.denotation {
-        Some(denotation) => format!("denotation {denotation:.1}"),
-        None => "no denotation".to_owned(),
+    match (record.eval.denotation, record.eval.exact_match) {
+        (Some(denotation), _) => format!("denotation {denotation:.1}"),
+        (None, Some(exact_match)) => format!("exact match {exact_match:.1}"),
+        (None, None) => "no denotation".to_owned(),
     }
 }
 

@@ -11,7 +11,8 @@ use crate::pattern::Pattern;
 use crate::term::{Shape, TermId, Terms};
 use hashbrown::{HashMap, HashSet};
 use spanwise_core::Utterance;
-use spanwise_literals::Recognizer;
+use spanwise_literals::{Options, Recognizer};
+use std::collections::BTreeMap;
 
 /// Most entity classes of a domain.
 const MAX_CLASSES: usize = 1_000;
@@ -61,7 +62,11 @@ impl Compiler<'_> {
         let name = decl.class.value.clone();
         let pattern = Pattern::new(&self.base, template);
         let reads_fields = decl.recognizer.is_some();
-        let recognizer = decl.recognizer.clone().or_else(|| open_recognizer(decl, &pattern, is_quoted));
+        let recognizer = match (&decl.recognizer, &decl.text) {
+            (Some(recognizer), _) => Some(recognizer.clone()),
+            (None, Some(text)) => self.text_recognizer(decl, text, &pattern, &members),
+            (None, None) => open_recognizer(decl, &pattern, is_quoted),
+        };
         if let Some(other) = self.classes.iter().find(|class| reads_fields && class.form == form) {
             let message = format!("values of `{}` are written like those of `{name}`", other.name);
             return self.problem(&decl.form.range, message);
@@ -97,6 +102,32 @@ impl Compiler<'_> {
             self.problems.push(problem.hint("its tables have no row that fills the form"));
         }
         self.aliases(decl, &members, template);
+    }
+
+    /// What reads any text as a member of an open class. Words of listed members are written as there, unless these differ.
+    fn text_recognizer(
+        &mut self,
+        decl: &EntityDecl,
+        text: &Options,
+        pattern: &Pattern,
+        members: &Members,
+    ) -> Option<Recognizer> {
+        let Some(column) = pattern.only_quoted() else {
+            let message = "text fills a form with one column, in quotes";
+            let problem = Diagnostic::new(decl.form.range.clone(), message);
+            self.problems.push(problem.hint("as in `place('{name}')`, or leave out `open`"));
+            return None;
+        };
+        let mut spellings: BTreeMap<String, Option<String>> = BTreeMap::new();
+        for word in members.rows().filter_map(|row| row.get(column)).flat_map(str::split_whitespace) {
+            let known = spellings.entry(word.to_lowercase()).or_insert_with(|| Some(word.to_owned()));
+            if known.as_deref() != Some(word) {
+                *known = None;
+            }
+        }
+        let spellings = spellings.into_iter().filter_map(|(word, known)| Some((word, known?))).collect();
+        let options = Options { spellings, ..text.clone() };
+        Recognizer::new(spanwise_literals::Kind::Text, options).ok()
     }
 
     /// Adds the constant that stands for members of an open class which no table lists.
@@ -308,7 +339,7 @@ fn open_recognizer(decl: &EntityDecl, pattern: &Pattern, is_quoted: bool) -> Opt
     }
     let is_bare = pattern.is_bare() && !is_quoted;
     let kind = if is_bare { spanwise_literals::Kind::Decimal } else { spanwise_literals::Kind::Quoted };
-    Recognizer::new(kind, spanwise_literals::Options::default()).ok()
+    Recognizer::new(kind, Options::default()).ok()
 }
 
 /// The column that `{column}` names.

@@ -61,6 +61,7 @@ impl FileReader<'_> {
             phrases: Vec::new(),
             aliases: Vec::new(),
             open: true,
+            text: None,
             recognizer: Some(recognizer),
             omission,
         })
@@ -82,12 +83,7 @@ impl FileReader<'_> {
             options.measure = Some(self.chosen(&text)?);
         }
         options.currency = self.text(table, "currency").map(|text| text.value);
-        if let Some(item) = table.get("max_words") {
-            match item.as_integer().filter(|n| (1..=MAX_TEXT).contains(n)) {
-                Some(n) => options.max_words = n as usize,
-                None => self.wrong(item, "max_words", "a number of words from 1 to 50"),
-            }
-        }
+        self.max_words(table, &mut options);
         for unit in self.tables(table, "units") {
             self.only(unit, &["names", "base", "factor"], "a unit");
             let range = self.table_range(unit);
@@ -97,6 +93,38 @@ impl FileReader<'_> {
             options.units.push(Unit { names, base: base?.value, factor: factor?.value });
         }
         Some(options)
+    }
+
+    fn max_words(&mut self, table: &dyn TableLike, options: &mut Options) {
+        if let Some(item) = table.get("max_words") {
+            match item.as_integer().filter(|n| (1..=MAX_TEXT).contains(n)) {
+                Some(n) => options.max_words = n as usize,
+                None => self.wrong(item, "max_words", "a number of words from 1 to 50"),
+            }
+        }
+    }
+
+    /// Whether a class of entities is open, and how it reads text if it takes any: `open = true`, `open = "text"`.
+    pub(super) fn open(&mut self, table: &dyn TableLike) -> (bool, Option<Options>) {
+        let item = table.get("open");
+        if item.is_some_and(|item| item.as_str() == Some("text")) {
+            let mut options = Options { capitals: self.flag(table, "capitals"), ..Options::default() };
+            self.max_words(table, &mut options);
+            return (true, Some(options));
+        }
+        for key in ["max_words", "capitals"] {
+            if let Some(item) = table.get(key) {
+                self.problem(item, format!("`{key}` belongs to a class with `open = \"text\"`"));
+            }
+        }
+        match item.map(|item| (item, item.as_bool())) {
+            None => (false, None),
+            Some((_, Some(open))) => (open, None),
+            Some((item, None)) => {
+                self.problem(item, "`open` must be true, false or \"text\"".to_owned());
+                (false, None)
+            }
+        }
     }
 
     /// One of the values that a key can have.

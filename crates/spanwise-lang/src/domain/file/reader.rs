@@ -265,12 +265,25 @@ impl FileReader<'_> {
     }
 
     fn entity(&mut self, table: &dyn TableLike) -> Option<EntityDecl> {
-        let keys = ["class", "type", "form", "table", "names", "phrases", "aliases", "open", "must_be_used"];
+        let keys = [
+            "class",
+            "type",
+            "form",
+            "table",
+            "names",
+            "phrases",
+            "aliases",
+            "open",
+            "max_words",
+            "capitals",
+            "must_be_used",
+        ];
         self.only(table, &keys, "[[entities]]");
         let range = self.table_range(table);
         let class = self.required(table, "class", "[[entities]]", range.clone());
         let ty = self.required(table, "type", "[[entities]]", range.clone());
         let form = self.required(table, "form", "[[entities]]", range.clone());
+        let (open, text) = self.open(table);
         let decl = EntityDecl {
             class: class?,
             ty: ty?,
@@ -279,7 +292,8 @@ impl FileReader<'_> {
             names: self.texts(table, "names"),
             phrases: self.texts(table, "phrases"),
             aliases: self.phrase_table(table, "aliases"),
-            open: self.flag(table, "open"),
+            open,
+            text,
             recognizer: None,
             omission: self.omission(table),
         };
@@ -321,6 +335,7 @@ impl FileReader<'_> {
                 phrases,
                 aliases: Vec::new(),
                 open: false,
+                text: None,
                 recognizer: None,
                 omission: self.omission(table),
             };
