@@ -86,7 +86,7 @@ fn sets(corpus: &Corpus) -> BTreeSet<usize> {
 }
 
 impl<'a> Guess<'a> {
-    pub(super) fn new(corpus: &'a Corpus, entities: &Entities, choice: &Choice) -> Self {
+    pub(super) fn new(corpus: &'a Corpus, entities: &Entities, choice: &Choice, with_defaults: bool) -> Self {
         let typing = &choice.typing;
         let sorts = plain_sorts(typing);
         let bare = bare_classes(corpus, &sorts);
@@ -99,7 +99,8 @@ impl<'a> Guess<'a> {
         let is_predicate =
             |head: &usize| !matches!(corpus.heads[*head], Head::Class(_)) && !own_names.contains(head);
         let predicates: Vec<usize> = (0..corpus.heads.len()).filter(is_predicate).collect();
-        let defaults = defaults(corpus, typing, &words, &predicates);
+        let defaults =
+            if with_defaults { defaults(corpus, typing, &words, &predicates) } else { BTreeSet::new() };
         let signatures = Signatures::new(corpus, typing, &defaults);
         let sets = declared_sets(corpus, typing, &signatures);
         let is_set =

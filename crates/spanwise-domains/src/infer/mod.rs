@@ -22,6 +22,7 @@ use guess::Guess;
 use spanwise_lang::domain::TableSource;
 use spanwise_lang::{Domain, Table};
 use std::collections::BTreeMap;
+use typing::COARSEST;
 
 /// A guessed domain file, and what it does with the programs it was made from.
 #[derive(Clone, PartialEq, Debug)]
@@ -116,20 +117,24 @@ pub fn infer(
     let mut from = 0.0;
     loop {
         report(Stage::Types);
-        let typed = guess::types(&corpus, from);
-        report(Stage::Words);
-        let guess = Guess::new(&corpus, &entities, &typed);
-        let (source, tables) = file::write(name, &guess);
-        report(Stage::Check);
-        let problem = match Domain::load(&source, "domain.toml", None, &Tables(&tables)) {
-            Ok(domain) => return Ok(finished(&guess, &domain, source, tables)),
-            Err(problem) => problem,
-        };
-        // Fewer types may be within the limits of a domain.
-        if typed.threshold >= 0.9 {
-            return Err(InferError::Unloadable(problem.to_string()));
+        let choice = guess::types(&corpus, from);
+        let mut problem = String::new();
+        // Defaults can make two signatures the same.
+        for with_defaults in [true, false] {
+            report(Stage::Words);
+            let guess = Guess::new(&corpus, &entities, &choice, with_defaults);
+            let (source, tables) = file::write(name, &guess);
+            report(Stage::Check);
+            match Domain::load(&source, "domain.toml", None, &Tables(&tables)) {
+                Ok(domain) => return Ok(finished(&guess, &domain, source, tables)),
+                Err(errors) => problem = errors.to_string(),
+            }
         }
-        from = typed.threshold + 0.05;
+        // Fewer types may be within the limits of a domain.
+        if choice.threshold >= COARSEST {
+            return Err(InferError::Unloadable(problem));
+        }
+        from = choice.threshold + 0.05;
     }
 }
 

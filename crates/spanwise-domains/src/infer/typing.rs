@@ -10,7 +10,8 @@ use super::corpus::Graph;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// From fine to coarse: distances up to which sorts are merged.
-const THRESHOLDS: [f64; 7] = [0.2, 0.3, 0.4, 0.5, 0.6, 0.75, 0.9];
+const THRESHOLDS: [f64; 7] = [0.2, 0.3, 0.4, 0.5, 0.6, 0.75, COARSEST];
+pub(super) const COARSEST: f64 = 0.9;
 /// How much less than the best share of held-out programs finer types may accept.
 const TOLERANCE: f64 = 0.08;
 /// One in so many programs is held out.
