@@ -1,6 +1,6 @@
 //! Type checking: splits a program into its constants and gives each one a frame and a type.
 //!
-//! Every well-typed program has exactly one analysis. If several typings are possible, the one declared first is chosen. The
+//! If several typings are possible, [`Domain::analyze`] chooses the one declared first; [`Domain::analyses`] gives all of them. The
 //! reason why a program is ill-typed is returned as a [`Problem`].
 
 use crate::diag::closest;
@@ -230,7 +230,33 @@ impl Domain {
         if !of_body.iter().any(|reading| is_root(reading.ty)) {
             return Err(Problem::NotRoot { found: distinct(of_body) });
         }
-        Ok(readings.choose(body))
+        Ok(readings.choose(body, &[]).0)
+    }
+
+    /// The typings of a program, in the order of declaration; no more than so many. The first is that of
+    /// [`analyze`](Self::analyze).
+    ///
+    /// # Errors
+    /// Why it has no typing.
+    pub fn analyses(&self, terms: &Terms, program: TermId, most: usize) -> Result<Vec<Analysis>, Problem> {
+        let first = self.analyze(terms, program)?;
+        if !first.is_ambiguous {
+            return Ok(vec![first]);
+        }
+        let body = self.unwrap(terms, program).ok_or(Problem::NotWrapped)?;
+        let readings = Readings::of(self, terms, body);
+        let mut found = Vec::new();
+        // Which reading each node takes, in the order of the nodes. The last choice changes first.
+        let mut choices: Vec<usize> = Vec::new();
+        while found.len() < most {
+            let (analysis, n_readings) = readings.choose(body, &choices);
+            found.push(analysis);
+            choices.resize(n_readings.len(), 0);
+            let Some(last) = (0..choices.len()).rev().find(|&at| choices[at] + 1 < n_readings[at]) else { break };
+            choices.truncate(last + 1);
+            choices[last] += 1;
+        }
+        Ok(found)
     }
 
     /// The subterms that type checking reads as a whole, as an entity or a literal, with their classes.
@@ -310,28 +336,26 @@ impl<'a> Readings<'a> {
         matches.then(|| args.into_iter().collect()).flatten()
     }
 
-    fn gathered(&self, term: TermId) -> Option<Reading> {
+    /// As gathered values: over the default, over a term that is written like it or not, or both.
+    fn gathered(&self, term: TermId) -> Vec<Reading> {
         let Self { domain, terms, .. } = self;
-        let id = domain.accumulator_of(terms, term)?;
+        let Some(id) = domain.accumulator_of(terms, term) else { return Vec::new() };
         let types = &domain.accumulator_types()[id];
         let is_element = |&arg: &TermId| types.elements.iter().any(|&element| self.fits(arg, element));
         let Some(wanted) = types.over else {
             let elements = terms.args(term);
             let is_set = elements.len() > 1 && elements.iter().all(is_element);
-            return is_set.then_some(Reading { ty: types.result, how: How::Gather(id, None) });
+            let reading = is_set.then_some(Reading { ty: types.result, how: How::Gather(id, None) });
+            return reading.into_iter().collect();
         };
-        let (&last, elements) = terms.args(term).split_last()?;
+        let Some((&last, elements)) = terms.args(term).split_last() else { return Vec::new() };
         if elements.is_empty() || !elements.iter().all(is_element) {
-            return None;
+            return Vec::new();
         }
-        let over = if domain.accumulators()[id].default == Some(last) {
-            None
-        } else if self.fits(last, wanted) {
-            Some(last)
-        } else {
-            return None;
-        };
-        Some(Reading { ty: types.result, how: How::Gather(id, over) })
+        let default = (domain.accumulators()[id].default == Some(last)).then_some(None);
+        let said = self.fits(last, wanted).then_some(Some(last));
+        let reading = |over| Reading { ty: types.result, how: How::Gather(id, over) };
+        default.into_iter().chain(said).map(reading).collect()
     }
 
     fn of_term(&self, term: TermId) -> &[Reading] {
@@ -342,18 +366,23 @@ impl<'a> Readings<'a> {
         self.of_term(term).iter().any(|reading| self.domain.types().is_subtype(reading.ty, slot))
     }
 
-    /// Walks down from the root, always taking the first reading that fits. Iterative.
-    fn choose(&self, body: TermId) -> Analysis {
+    /// Walks down from the root and takes for each node the chosen one of the readings that fit, the first where nothing is
+    /// chosen. Also gives the number of readings that each node has. Iterative.
+    fn choose(&self, body: TermId, choices: &[usize]) -> (Analysis, Vec<usize>) {
         let domain = self.domain;
         let mut analysis = Analysis { nodes: Vec::new(), types: Vec::new(), is_ambiguous: false };
         // Terms without a node yet, each with its required type and the parent and position that it belongs to.
+        let mut n_readings = Vec::new();
         let mut todo = vec![(body, Want::Root, None::<(usize, usize)>)];
         while let Some((term, want, parent)) = todo.pop() {
-            let mut fitting = self.of_term(term).iter().filter(|reading| self.wanted(reading, want));
-            let reading =
-                fitting.next().expect("a reading fits, because that of the parent was checked against it");
-            analysis.is_ambiguous |= fitting.next().is_some();
+            let fitting: Vec<&Reading> =
+                self.of_term(term).iter().filter(|reading| self.wanted(reading, want)).collect();
             let at = analysis.nodes.len();
+            let choice = choices.get(at).copied().unwrap_or(0);
+            let reading =
+                fitting.get(choice).expect("a reading fits, because that of the parent was checked against it");
+            analysis.is_ambiguous |= fitting.len() > 1;
+            n_readings.push(fitting.len());
             let mut push =
                 |arg: TermId, want: Want, position: usize| todo.push((arg, want, Some((at, position))));
             let node = match &reading.how {
@@ -394,7 +423,7 @@ impl<'a> Readings<'a> {
                 analysis.nodes[parent].set_child(position, at);
             }
         }
-        analysis
+        (analysis, n_readings)
     }
 
     fn wanted(&self, reading: &Reading, want: Want) -> bool {

@@ -64,6 +64,9 @@ impl Cell {
 
 /// Takes the items of a gold chart in order, tails before heads.
 pub(super) trait Sink {
+    /// Says to which typing of the program the next items belong.
+    fn typing(&mut self, number: u8);
+
     /// Starts the next item; returns its number.
     fn node(&mut self, item: Item) -> u32;
 
@@ -132,16 +135,16 @@ impl<'a> Builder<'a> {
         Self { domain, grammar, lattice, analysis, own, parents, starting, rest, sets, cells, n_items: 0 }
     }
 
-    /// Gives all items and their edges to the sink, the root last; `None` when the program has no derivation.
-    pub(super) fn run<K: Sink>(mut self, mut sink: K, meter: &Meter) -> Result<Option<K>, Exhausted> {
+    /// Gives all items and their edges to the sink; returns the edges into the root, which comes last.
+    pub(super) fn run(mut self, sink: &mut impl Sink, meter: &Meter) -> Result<Vec<Edge>, Exhausted> {
         let n = self.lattice.n_positions();
         for length in 1..=n {
             for p in 0..=n - length {
-                self.cell(p, p + length, &mut sink, meter)?;
+                self.cell(p, p + length, sink, meter)?;
             }
             meter.fits(sink.bytes() + self.n_items * ITEM_BYTES)?;
         }
-        Ok(self.root(&mut sink).then_some(sink))
+        Ok(self.root())
     }
 
     /// Whether the words outside a span of so many positions suffice for what an item lacks.
@@ -740,28 +743,22 @@ impl<'a> Builder<'a> {
         Edge { tails: [tail, NONE], weights: [weight, NONE, NONE] }
     }
 
-    /// Adds the root; false when it has no derivation.
-    fn root(&self, sink: &mut impl Sink) -> bool {
+    /// The edges into the root; none when the program has no derivation.
+    fn root(&self) -> Vec<Edge> {
         let n = self.lattice.n_positions();
         let Some(&(_, rule)) = self.grammar.roots.iter().find(|(ty, _)| *ty == self.analysis.types[0]) else {
-            return false;
+            return Vec::new();
         };
         let weight = self.rule(rule);
-        let tops: Vec<(usize, u32)> = (0..n)
-            .filter_map(|p| Some((p, self.cells[self.lattice.cell(p, n)].get(Item::Closed(0))?)))
-            .collect();
-        if tops.is_empty() {
-            return false;
-        }
-        sink.node(Item::Closed(0));
-        for (p, top) in tops {
+        let edge = |p: usize| {
+            let top = self.cells[self.lattice.cell(p, n)].get(Item::Closed(0))?;
             let mut edge = self.one(top, weight);
             if self.own.joins == Joins::Tree && self.lattice.span(p, n).start > 0 {
                 edge.weights[1] = self.join(self.lattice.n_cells());
             }
-            sink.edge(edge);
-        }
-        true
+            Some(edge)
+        };
+        (0..n).filter_map(edge).collect()
     }
 }
 

@@ -52,10 +52,26 @@ const SIGNATURES: &[&str] = &[
     "B>, <B -> A",
     "<A, A -> B",
     "G> -> A",
+    "-> M",
+    "M -> A",
 ];
 
 /// Implicit constants that a random domain may have beside `q` and `w`: with no argument, one, and several.
 const IMPLICIT: &[&str] = &["B", "S", "S -> B", "S, A -> B", "B, B -> A", "A, G, B -> S", "B>, A -> S"];
+
+/// Pairs of signatures of one constant.
+const OVERLOADED: &[[&str; 2]] = &[
+    ["-> A", "-> S"],
+    ["-> B", "-> F"],
+    ["-> E", "-> B"],
+    ["A -> A", "S -> B"],
+    ["A -> B", "B -> A"],
+    ["B -> B", "A -> F"],
+    ["A, B -> A", "A, A -> B"],
+];
+
+/// Forms that several constants may share; some are also defaults.
+const FORMS: &[&str] = &["z()", "any()", "nil"];
 
 /// Everything that can be switched.
 pub fn options() -> impl Strategy<Value = Options> {
@@ -139,7 +155,7 @@ fn case(random: &mut Random, options: Options, is_repeated: bool) -> Case {
     let implicit: Vec<(usize, &str)> =
         (0..n_implicit).map(|at| (at, IMPLICIT[extra.below(IMPLICIT.len())])).collect();
     let mut source = format!("implicit_chain = {}\n", 1 + extra.below(2));
-    source += "name = \"random\"\ntypes = [\"A\", \"B < A\", \"S\", \"E\", \"R\", \"F < G\", \"G\"]\n\
+    source += "name = \"random\"\ntypes = [\"A\", \"B < A\", \"S\", \"E\", \"R\", \"F < G\", \"G\", \"M < B, S\"]\n\
          [root]\ntypes = [\"A\", \"R\", \"G\"]\nwrap = \"do({})\"\n\
          [[accumulators]]\nhead = \"pick\"\nelements = [\"E\"]\nover = \"S\"\nresult = \"R\"\ndefault = \"any()\"\n\
          [[sets]]\nhead = \"all\"\nelements = [\"F\"]\nresult = \"G\"\n\
@@ -148,7 +164,14 @@ fn case(random: &mut Random, options: Options, is_repeated: bool) -> Case {
         source += &format!("i{at} = {{ type = \"{signature}\", implicit = true }}\n");
     }
     for (at, signature) in signatures.iter().enumerate() {
-        source += &format!("k{at} = \"{signature}\"\n");
+        // Where programs determine their words, each has one typing.
+        source += &match extra.below(4) {
+            0 if is_repeated => format!("k{at} = {:?}\n", OVERLOADED[extra.below(OVERLOADED.len())]),
+            1 if is_repeated && signature.starts_with("->") => {
+                format!("k{at} = {{ type = \"{signature}\", form = \"{}\" }}\n", FORMS[extra.below(FORMS.len())])
+            }
+            _ => format!("k{at} = \"{signature}\"\n"),
+        };
     }
     let domain =
         Domain::load(&source, "random.toml", None, &NoTables).unwrap_or_else(|errors| panic!("{errors}"));

@@ -150,24 +150,30 @@ impl FileReader<'_> {
         style
     }
 
-    /// `"Number"`, or `"State, City < Named"`.
+    /// `"Number"`, or `"State, City < Named, Known"`.
     fn types(&mut self, table: &dyn TableLike) -> Vec<TypeDecl> {
         let mut decls = Vec::new();
         for text in self.texts(table, "types") {
-            let (names, parent) = match text.value.split_once('<') {
-                Some((names, parent)) => (names, Some((parent, text.range.start + names.len() + 1))),
+            let (names, parents) = match text.value.split_once('<') {
+                Some((names, parents)) => (names, Some((parents, text.range.start + names.len() + 1))),
                 None => (text.value.as_str(), None),
             };
-            let parent = parent.and_then(|(parent, at)| self.type_name(parent, at));
-            let mut at = text.range.start;
-            for name in names.split(',') {
-                if let Some(name) = self.type_name(name, at) {
-                    decls.push(TypeDecl { name, parent: parent.clone() });
-                }
-                at += name.len() + 1;
-            }
+            let parents = parents.map(|(parents, at)| self.type_names(parents, at)).unwrap_or_default();
+            let names = self.type_names(names, text.range.start);
+            decls.extend(names.into_iter().map(|name| TypeDecl { name, parents: parents.clone() }));
         }
         decls
+    }
+
+    /// Names between commas.
+    fn type_names(&mut self, text: &str, start: usize) -> Vec<(String, Range<usize>)> {
+        let mut at = start;
+        let mut names = Vec::new();
+        for name in text.split(',') {
+            names.extend(self.type_name(name, at));
+            at += name.len() + 1;
+        }
+        names
     }
 
     fn type_name(&mut self, text: &str, start: usize) -> Option<(String, Range<usize>)> {
