@@ -41,8 +41,7 @@ impl GoldChart {
         let analysis = &self.analyses[typing as usize];
         let says = vec![None; analysis.nodes.len()];
         let next = lattice.n_tokens() as u32;
-        let mut replay =
-            Replay { analysis, lattice, says, next, builder: TreeBuilder::new(domain, terms) };
+        let mut replay = Replay { analysis, lattice, says, next, builder: TreeBuilder::new(domain, terms) };
         let steps = assemble(&chosen);
         let mut parts: Vec<Option<Part>> = Vec::with_capacity(steps.len());
         for step in &steps {

@@ -252,7 +252,9 @@ impl Domain {
             let (analysis, n_readings) = readings.choose(body, &choices);
             found.push(analysis);
             choices.resize(n_readings.len(), 0);
-            let Some(last) = (0..choices.len()).rev().find(|&at| choices[at] + 1 < n_readings[at]) else { break };
+            let Some(last) = (0..choices.len()).rev().find(|&at| choices[at] + 1 < n_readings[at]) else {
+                break;
+            };
             choices.truncate(last + 1);
             choices[last] += 1;
         }
@@ -379,8 +381,9 @@ impl<'a> Readings<'a> {
                 self.of_term(term).iter().filter(|reading| self.wanted(reading, want)).collect();
             let at = analysis.nodes.len();
             let choice = choices.get(at).copied().unwrap_or(0);
-            let reading =
-                fitting.get(choice).expect("a reading fits, because that of the parent was checked against it");
+            let reading = fitting
+                .get(choice)
+                .expect("a reading fits, because that of the parent was checked against it");
             analysis.is_ambiguous |= fitting.len() > 1;
             n_readings.push(fitting.len());
             let mut push =
@@ -531,5 +534,32 @@ impl Node {
             },
             Self::Unlisted { .. } => unreachable!("an unlisted entity has no children"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::NoTables;
+
+    #[test]
+    fn typings_come_in_the_order_of_declaration_and_no_more_than_are_wanted() {
+        let file = "name = 'd'\ntypes = ['A', 'B', 'R']\nroot = { types = ['R'] }\n[constants]\n\
+                    f = ['A = x -> R', 'B, A? -> R']\ng = 'R, R -> R'\nx = ['A', 'B']\n";
+        let domain = Domain::load(file, "d.toml", None, &NoTables).unwrap();
+        let shown = |text: &str, most: usize| -> Vec<String> {
+            let mut terms = domain.new_terms();
+            let program = terms.parse(text).unwrap();
+            let name = |analysis: &Analysis| {
+                let types = analysis.types.iter().map(|&ty| domain.types().name(ty));
+                types.collect::<Vec<_>>().join(" ")
+            };
+            domain.analyses(&terms, program, most).unwrap().iter().map(name).collect()
+        };
+        // With `x` said, by default, and as another type.
+        assert_eq!(shown("f(x)", 9), ["R A", "R", "R B"]);
+        assert_eq!(shown("f(x, x)", 9), ["R B A"]);
+        assert_eq!(shown("g(f(x), f(x))", 99).len(), 9);
+        assert_eq!(shown("g(f(x), f(x))", 4), ["R R A R A", "R R A R", "R R A R B", "R R R A"]);
     }
 }

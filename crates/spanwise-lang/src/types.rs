@@ -63,8 +63,9 @@ impl Types {
                         )
                         .hint("remove one of the `<` on this cycle"),
                     ),
-                    Some(parent_id) if types.parents[id].contains(&parent_id) => problems
-                        .push(Diagnostic::new(range.clone(), format!("`{parent}` is listed twice"))),
+                    Some(parent_id) if types.parents[id].contains(&parent_id) => {
+                        problems.push(Diagnostic::new(range.clone(), format!("`{parent}` is listed twice")))
+                    }
                     Some(parent_id) => types.parents[id].push(parent_id),
                 }
             }

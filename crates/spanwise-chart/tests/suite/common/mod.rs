@@ -168,7 +168,10 @@ fn case(random: &mut Random, options: Options, is_repeated: bool) -> Case {
         source += &match extra.below(4) {
             0 if is_repeated => format!("k{at} = {:?}\n", OVERLOADED[extra.below(OVERLOADED.len())]),
             1 if is_repeated && signature.starts_with("->") => {
-                format!("k{at} = {{ type = \"{signature}\", form = \"{}\" }}\n", FORMS[extra.below(FORMS.len())])
+                format!(
+                    "k{at} = {{ type = \"{signature}\", form = \"{}\" }}\n",
+                    FORMS[extra.below(FORMS.len())]
+                )
             }
             _ => format!("k{at} = \"{signature}\"\n"),
         };

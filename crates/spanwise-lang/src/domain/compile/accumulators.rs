@@ -1,7 +1,7 @@
 //! Compiles accumulators, and checks the rules that give each program only one derivation.
 
-use super::super::file::{AccumulatorDecl, At};
 use super::super::Accumulator;
+use super::super::file::{AccumulatorDecl, At};
 use super::Compiler;
 use crate::diag::Diagnostic;
 use crate::form::{Form, parse_at};
