@@ -10,6 +10,9 @@ use crate::term::{Shape, TermId, Terms};
 use crate::types::TypeId;
 use hashbrown::HashMap;
 
+/// Most typings that are tried to find one that is allowed.
+const MAX_TRIED: usize = 1_000;
+
 /// Largest program that is analyzed, in nodes of its tree.
 const MAX_SIZE: u64 = 1_000_000;
 
@@ -124,6 +127,13 @@ pub enum Problem {
         /// The types it can have.
         found: Vec<TypeId>,
     },
+    /// A set has two elements of a constant that makes at most one.
+    Repeated {
+        /// The constant.
+        constant: ConstantId,
+        /// The set.
+        set: AccumulatorId,
+    },
     /// The program has too many nodes.
     TooLarge,
 }
@@ -139,6 +149,7 @@ impl Problem {
             Self::WrongShape { .. } => "wrong arguments",
             Self::WrongTypes { .. } => "types do not fit",
             Self::NotRoot { .. } => "not a root type",
+            Self::Repeated { .. } => "repeated in a set",
             Self::TooLarge => "too large",
         }
     }
@@ -179,6 +190,11 @@ impl Problem {
             Self::NotRoot { found } => {
                 let (found, expected) = (types(found), types(domain.root_types()));
                 format!("a program must not be of type {found}, expected {expected}")
+            }
+            Self::Repeated { constant, set } => {
+                let (constant, head) =
+                    (&domain.constants()[*constant].name, domain.accumulators()[*set].head);
+                format!("`{constant}` makes more than one element of a set `{}`", terms.text(head))
             }
             Self::TooLarge => format!("the program has more than {MAX_SIZE} nodes"),
         }
@@ -230,7 +246,12 @@ impl Domain {
         if !of_body.iter().any(|reading| is_root(reading.ty)) {
             return Err(Problem::NotRoot { found: distinct(of_body) });
         }
-        Ok(readings.choose(body, &[]).0)
+        let first = readings.choose(body, &[]).analysis;
+        match self.repeated(&first) {
+            None => Ok(first),
+            // Another typing may have elements of other constants.
+            Some(problem) => self.typings(&readings, body, 1).pop().ok_or(problem),
+        }
     }
 
     /// The typings of a program, in the order of declaration; no more than so many. The first is that of
@@ -244,21 +265,58 @@ impl Domain {
             return Ok(vec![first]);
         }
         let body = self.unwrap(terms, program).ok_or(Problem::NotWrapped)?;
-        let readings = Readings::of(self, terms, body);
+        Ok(self.typings(&Readings::of(self, terms, body), body, most))
+    }
+
+    /// Typings in order, without those of sets whose elements are not allowed together.
+    fn typings(&self, readings: &Readings<'_>, body: TermId, most: usize) -> Vec<Analysis> {
         let mut found = Vec::new();
         // Which reading each node takes, in the order of the nodes. The last choice changes first.
         let mut choices: Vec<usize> = Vec::new();
-        while found.len() < most {
-            let (analysis, n_readings) = readings.choose(body, &choices);
-            found.push(analysis);
+        for _ in 0..MAX_TRIED.max(most) {
+            let Chosen { analysis, terms, n_readings } = readings.choose(body, &choices);
             choices.resize(n_readings.len(), 0);
+            if self.is_ordered(&analysis, &terms, &choices) && self.repeated(&analysis).is_none() {
+                found.push(analysis);
+            }
             let Some(last) = (0..choices.len()).rev().find(|&at| choices[at] + 1 < n_readings[at]) else {
                 break;
             };
             choices.truncate(last + 1);
             choices[last] += 1;
+            if found.len() == most {
+                break;
+            }
         }
-        Ok(found)
+        found
+    }
+
+    /// Whether equal elements of sets have their readings in order. Those of other typings are the same with elements
+    /// exchanged, which mean nothing new.
+    fn is_ordered(&self, analysis: &Analysis, terms: &[TermId], choices: &[usize]) -> bool {
+        let mut ends: Vec<usize> = (1..=analysis.nodes.len()).collect();
+        for at in (0..ends.len()).rev() {
+            ends[at] = analysis.nodes[at].children().last().map_or(ends[at], |last| ends[last]);
+        }
+        let readings = |node: usize| &choices[node..ends[node]];
+        analysis.nodes.iter().all(|node| {
+            let Node::Gather { accumulator, elements, .. } = node else { return true };
+            let in_order =
+                |pair: &[usize]| terms[pair[0]] != terms[pair[1]] || readings(pair[0]) <= readings(pair[1]);
+            !self.accumulator_types()[*accumulator].is_set() || elements.windows(2).all(in_order)
+        })
+    }
+
+    /// The first set with two elements of a constant that makes at most one.
+    fn repeated(&self, analysis: &Analysis) -> Option<Problem> {
+        analysis.nodes.iter().find_map(|node| {
+            let Node::Gather { accumulator, elements, .. } = node else { return None };
+            let types = &self.accumulator_types()[*accumulator];
+            let mut seen = vec![false; types.unique.len()];
+            let again = elements.iter().filter_map(|&element| types.unique_number(analysis.types[element]));
+            let number = again.into_iter().find(|&number| std::mem::replace(&mut seen[number], true))?;
+            Some(Problem::Repeated { constant: types.unique[number].0, set: *accumulator })
+        })
     }
 
     /// The subterms that type checking reads as a whole, as an entity or a literal, with their classes.
@@ -289,6 +347,13 @@ fn distinct(readings: &[Reading]) -> Vec<TypeId> {
     types.sort_unstable();
     types.dedup();
     types
+}
+
+/// A typing, with the term of each of its nodes and the number of readings that it could have there.
+struct Chosen {
+    analysis: Analysis,
+    terms: Vec<TermId>,
+    n_readings: Vec<usize>,
 }
 
 struct Readings<'a> {
@@ -369,12 +434,12 @@ impl<'a> Readings<'a> {
     }
 
     /// Walks down from the root and takes for each node the chosen one of the readings that fit, the first where nothing is
-    /// chosen. Also gives the number of readings that each node has. Iterative.
-    fn choose(&self, body: TermId, choices: &[usize]) -> (Analysis, Vec<usize>) {
+    /// chosen. Iterative.
+    fn choose(&self, body: TermId, choices: &[usize]) -> Chosen {
         let domain = self.domain;
         let mut analysis = Analysis { nodes: Vec::new(), types: Vec::new(), is_ambiguous: false };
         // Terms without a node yet, each with its required type and the parent and position that it belongs to.
-        let mut n_readings = Vec::new();
+        let (mut n_readings, mut terms) = (Vec::new(), Vec::new());
         let mut todo = vec![(body, Want::Root, None::<(usize, usize)>)];
         while let Some((term, want, parent)) = todo.pop() {
             let fitting: Vec<&Reading> =
@@ -386,6 +451,7 @@ impl<'a> Readings<'a> {
                 .expect("a reading fits, because that of the parent was checked against it");
             analysis.is_ambiguous |= fitting.len() > 1;
             n_readings.push(fitting.len());
+            terms.push(term);
             let mut push =
                 |arg: TermId, want: Want, position: usize| todo.push((arg, want, Some((at, position))));
             let node = match &reading.how {
@@ -426,7 +492,7 @@ impl<'a> Readings<'a> {
                 analysis.nodes[parent].set_child(position, at);
             }
         }
-        (analysis, n_readings)
+        Chosen { analysis, terms, n_readings }
     }
 
     fn wanted(&self, reading: &Reading, want: Want) -> bool {

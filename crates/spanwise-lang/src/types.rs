@@ -20,6 +20,8 @@ const MAX_SUGGESTED: usize = 200;
 pub struct Types {
     names: IndexVec<TypeId, String>,
     parents: IndexVec<TypeId, Vec<TypeId>>,
+    /// For a type that the file does not declare, the type that it is a part of.
+    bases: IndexVec<TypeId, TypeId>,
     /// Row `a`, column `b`: whether `a` is `b` or lies below it.
     below: Vec<bool>,
 }
@@ -49,6 +51,7 @@ impl Types {
             } else {
                 types.names.push(name.clone());
                 types.parents.push(Vec::new());
+                types.bases.push(TypeId::from_usize(types.bases.len()));
                 kept.push(decl);
             }
         }
@@ -82,6 +85,22 @@ impl Types {
                 self.below[id.index() * n + above.index()] = true;
             }
         }
+    }
+
+    /// Adds a subtype that the file does not declare; it has the name of its base.
+    pub(crate) fn add_part(&mut self, base: TypeId) -> TypeId {
+        self.names.push(self.names[base].clone());
+        self.bases.push(base);
+        let id = self.parents.push(vec![base]);
+        self.fill_table();
+        id
+    }
+
+    /// The declared type that a type is a part of; the type itself if it is declared.
+    #[inline]
+    #[must_use]
+    pub fn base(&self, id: TypeId) -> TypeId {
+        self.bases[id]
     }
 
     /// Number of types.

@@ -5,7 +5,7 @@ use super::rest::Rest;
 use super::{Item, Joins, OwnScores};
 use crate::budget::{Exhausted, Meter};
 use crate::grammar::{
-    Discontinuity, Grammar, LeafSymbol, N_USAGES, PartialSymbol, RuleKey, RuleKind, Side, Usage, commutes,
+    Discontinuity, Grammar, LeafSymbol, N_USAGES, PartialSymbol, RuleKind, Side, Usage, commutes,
     first_accepting,
 };
 use crate::hypergraph::{Edge, NONE};
@@ -224,7 +224,7 @@ impl<'a> Builder<'a> {
     }
 
     fn key(&self, kind: RuleKind, input: TypeId, output: TypeId, side: Side) -> Option<u32> {
-        self.grammar.rule_index.get(&RuleKey { kind, input, output, side }).copied()
+        self.grammar.rule_index.get(&self.grammar.key(kind, input, output, side)).copied()
     }
 
     /// Constant, frame and arguments of a node that is a constant.

@@ -491,3 +491,16 @@ fn a_constant_that_is_allowed_on_its_phrases_only_needs_one() {
     let unknown = file("\"aa\"").unwrap_err();
     assert!(unknown.contains("`aa`") && unknown.contains("d.toml:"), "{unknown}");
 }
+
+#[test]
+fn unique_constants_are_known_and_make_elements_of_the_set() {
+    let set = |unique: &str| {
+        format!(
+            "e = \"C\"\n[[sets]]\nhead = \"all\"\nelements = [\"C\"]\nresult = \"R\"\nunique = {unique}\n"
+        )
+    };
+    fine(&set("[\"e\"]"));
+    refused(&set("[\"x\"]"), ["unknown constant `x`"]);
+    refused(&set("[\"e\", \"e\"]"), ["`e` is listed twice"]);
+    refused(&format!("g = \"C -> R\"\n{}", set("[\"g\"]")), ["`g` makes no element of this set"]);
+}

@@ -134,7 +134,8 @@ fn models_of_earlier_versions_have_no_scores_of_implicit_constants_on_words() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("weights.safetensors");
         let named: Vec<_> = model.network.params.named().collect();
-        let tensors: Vec<_> = named.iter().map(|(name, shape, values)| (*name, *shape, &values[..])).collect();
+        let tensors: Vec<_> =
+            named.iter().map(|(name, shape, values)| (*name, *shape, &values[..])).collect();
         write_safetensors(&mut File::create(&path).unwrap(), &tensors, &BTreeMap::new()).unwrap();
         let mut weights = Weights::open(&path).unwrap();
         let (domain, tokenizer) = (Arc::clone(&model.domain), model.tokenizer.clone());

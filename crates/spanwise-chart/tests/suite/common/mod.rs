@@ -13,7 +13,7 @@ use spanwise_chart::typed::Input;
 use spanwise_core::Random;
 use spanwise_lang::domain::NoTables;
 use spanwise_lang::states::{AccumulatorId, AccumulatorTypes};
-use spanwise_lang::{ConstantId, Domain, FrameId, Meaning, Terms};
+use spanwise_lang::{ConstantId, Domain, FrameId, Meaning, Problem, TermId, Terms};
 use std::collections::BTreeSet;
 
 /// A score from -2 to 2 with three decimals.
@@ -158,7 +158,7 @@ fn case(random: &mut Random, options: Options, is_repeated: bool) -> Case {
     source += "name = \"random\"\ntypes = [\"A\", \"B < A\", \"S\", \"E\", \"R\", \"F < G\", \"G\", \"M < B, S\"]\n\
          [root]\ntypes = [\"A\", \"R\", \"G\"]\nwrap = \"do({})\"\n\
          [[accumulators]]\nhead = \"pick\"\nelements = [\"E\"]\nover = \"S\"\nresult = \"R\"\ndefault = \"any()\"\n\
-         [[sets]]\nhead = \"all\"\nelements = [\"F\"]\nresult = \"G\"\n\
+         [[sets]]\nhead = \"all\"\nelements = [\"F\"]\nresult = \"G\"\n@UNIQUE@\
          [constants]\nq = { type = \"B -> A\", implicit = true }\nw = { type = [\"A -> S\", \"R -> A\"], implicit = true }\n";
     for (at, signature) in implicit {
         source += &format!("i{at} = {{ type = \"{signature}\", implicit = true }}\n");
@@ -176,6 +176,14 @@ fn case(random: &mut Random, options: Options, is_repeated: bool) -> Case {
             _ => format!("k{at} = \"{signature}\"\n"),
         };
     }
+    // Some of the constants that make elements make at most one.
+    let is_plain = |at: &usize| source.contains(&format!("k{at} = \"{}\"", signatures[*at]));
+    let elements =
+        (0..n_constants).filter(|&at| matches!(&*signatures[at], "-> F" | "A -> F")).filter(is_plain);
+    let unique: Vec<String> =
+        elements.filter(|_| extra.below(2) == 0).map(|at| format!("\"k{at}\"")).collect();
+    source =
+        source.replace("@UNIQUE@", &format!("unique = [{}]\n", unique[..unique.len().min(5)].join(", ")));
     let domain =
         Domain::load(&source, "random.toml", None, &NoTables).unwrap_or_else(|errors| panic!("{errors}"));
     let grammar = Grammar::new(&domain, options);
@@ -253,7 +261,12 @@ impl Case {
         let mut found = BTreeSet::new();
         for p in 0..n {
             for free in self.free(&mut terms, p, n) {
-                if let Some(program) = self.domain.program(&mut terms, &free.meaning) {
+                let program = self.domain.program(&mut terms, &free.meaning);
+                // Sets may have elements that are not allowed together.
+                let is_allowed = |program: &TermId| {
+                    !matches!(self.domain.analyze(&terms, *program), Err(Problem::Repeated { .. }))
+                };
+                if let Some(program) = program.filter(is_allowed) {
                     found.insert(terms.display(program).to_string());
                 }
             }

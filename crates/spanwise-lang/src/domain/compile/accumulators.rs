@@ -1,7 +1,7 @@
 //! Compiles accumulators, and checks the rules that give each program only one derivation.
 
-use super::super::Accumulator;
 use super::super::file::{AccumulatorDecl, At};
+use super::super::{Accumulator, ConstantId};
 use super::Compiler;
 use crate::diag::Diagnostic;
 use crate::form::{Form, parse_at};
@@ -60,6 +60,7 @@ impl Compiler<'_> {
             over: Some(over),
             result,
             has_default: default.is_some(),
+            unique: Vec::new(),
         });
         let declared = decl.head.range.clone();
         found.all.push(Accumulator { head: self.base.intern(&decl.head.value), default, declared });
@@ -80,9 +81,34 @@ impl Compiler<'_> {
             self.problems.push(Diagnostic::new(decl.result.range.clone(), message).hint(hint));
             return;
         }
-        found.types.push(AccumulatorTypes { elements, over: None, result, has_default: false });
+        let unique = self.unique(decl, &elements);
+        found.types.push(AccumulatorTypes { elements, over: None, result, has_default: false, unique });
         let declared = decl.head.range.clone();
         found.all.push(Accumulator { head: self.base.intern(&decl.head.value), default: None, declared });
+    }
+
+    /// The constants that make at most one element of a set, with the types of those elements.
+    fn unique(&mut self, decl: &AccumulatorDecl, elements: &[TypeId]) -> Vec<(ConstantId, Vec<TypeId>)> {
+        let mut found: Vec<(ConstantId, Vec<TypeId>)> = Vec::new();
+        for name in &decl.unique {
+            let Some(&constant) = self.predicate_of.get(&name.value) else {
+                self.unknown_constant(name);
+                continue;
+            };
+            let is_element = |ty: TypeId| elements.iter().any(|&element| self.types.is_subtype(ty, element));
+            let own = self.parts.iter().filter(|(owner, base, _)| *owner == constant && is_element(*base));
+            let types: Vec<TypeId> = own.map(|(.., part)| *part).collect();
+            if types.is_empty() {
+                let message = format!("`{}` makes no element of this set", name.value);
+                let hint = "`unique` lists constants whose result is a type of its elements";
+                self.problems.push(Diagnostic::new(name.range.clone(), message).hint(hint));
+            } else if found.iter().any(|(known, _)| *known == constant) {
+                self.problem(&name.range, format!("`{}` is listed twice", name.value));
+            } else {
+                found.push((constant, types));
+            }
+        }
+        found
     }
 
     /// The head must be a plain name, and no constant may be written with it.

@@ -344,7 +344,8 @@ impl FileReader<'_> {
                 self.missing(range, "elements", "[[accumulators]]");
             }
             if let (Some(head), Some(over), Some(result)) = (head, over, result) {
-                decls.push(AccumulatorDecl { head, elements, over: Some(over), result, default });
+                let (over, unique) = (Some(over), Vec::new());
+                decls.push(AccumulatorDecl { head, elements, over, result, default, unique });
             }
         }
         decls
@@ -353,7 +354,7 @@ impl FileReader<'_> {
     fn sets(&mut self, parent: &dyn TableLike) -> Vec<AccumulatorDecl> {
         let mut decls = Vec::new();
         for table in self.tables(parent, "sets") {
-            self.only(table, &["head", "elements", "result"], "[[sets]]");
+            self.only(table, &["head", "elements", "result", "unique"], "[[sets]]");
             let range = self.table_range(table);
             let head = self.required(table, "head", "[[sets]]", range.clone());
             let result = self.required(table, "result", "[[sets]]", range.clone());
@@ -362,7 +363,8 @@ impl FileReader<'_> {
                 self.missing(range, "elements", "[[sets]]");
             }
             if let (Some(head), Some(result)) = (head, result) {
-                decls.push(AccumulatorDecl { head, elements, over: None, result, default: None });
+                let (over, default, unique) = (None, None, self.texts(table, "unique"));
+                decls.push(AccumulatorDecl { head, elements, over, result, default, unique });
             }
         }
         decls
