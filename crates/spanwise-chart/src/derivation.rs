@@ -130,7 +130,21 @@ impl<'a> BestChart<'a> {
         Some(Derivation { score: self.score(), nodes: assemble(&chosen) })
     }
 
-    /// The program of a derivation, and the tree that explains it.
+    /// The best derivation with a program, and its tree. Sets with many constants that make at most one element are checked
+    /// when they are complete, so the best derivation may have none; then the next ones are tried, no more than so many.
+    pub fn best_tree(&self, terms: &mut Terms, most: usize) -> Option<(Derivation, TermId, SpanTree)> {
+        let best = self.best()?;
+        if let Some((program, tree)) = self.tree(terms, &best) {
+            return Some((best, program, tree));
+        }
+        let mut others = self.derivations().take(most);
+        others.find_map(|derivation| {
+            let (program, tree) = self.tree(terms, &derivation)?;
+            Some((derivation, program, tree))
+        })
+    }
+
+    /// The program of a derivation, and the tree that explains it; `None` when its sets are not allowed.
     pub fn tree(&self, terms: &mut Terms, derivation: &Derivation) -> Option<(TermId, SpanTree)> {
         Replay { chart: self, edges: self.edges(), builder: TreeBuilder::new(self.input.domain, terms) }
             .run(derivation)
@@ -184,6 +198,11 @@ impl Replay<'_, '_> {
         let root = parts.pop().flatten()?;
         let input = &self.chart.input;
         let program = input.domain.program(self.builder.terms, &root.meaning)?;
+        // Sets that a chart cannot keep apart may have elements that are not allowed together.
+        let is_checked = input.domain.accumulator_types().iter().any(|types| !types.is_tracked());
+        if is_checked && input.domain.analyze(self.builder.terms, program).is_err() {
+            return None;
+        }
         let n_tokens = input.lattice.n_tokens();
         Some((program, self.builder.finish(root.tree, &root.meaning, n_tokens, program)))
     }

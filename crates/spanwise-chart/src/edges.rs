@@ -5,13 +5,16 @@
 //! back-tracing a derivation, for k-best lists, for sums in log space, and for tests that compare the two.
 
 use crate::budget::{Exhausted, Meter};
-use crate::grammar::{Discontinuity, FillResult, Grammar, LeafSymbol, N_USAGES, Side, SpreadFunction, Usage};
+use crate::grammar::{
+    Discontinuity, FillResult, Gathering, Grammar, LeafSymbol, N_USAGES, Side, SpreadFunction, Usage,
+};
 use crate::hypergraph::{Edge, Hypergraph, NONE};
 use crate::implicit::InsertedResult;
 use crate::lattice::Lattice;
 use crate::layout::{Layout, MAX_OPEN, Storage, unary_slot};
 use hashbrown::HashMap;
 use spanwise_core::Idx;
+use spanwise_lang::states::AccumulatorId;
 use spanwise_lang::{Domain, TypeId};
 
 /// Work for one edge that is listed.
@@ -205,9 +208,8 @@ impl Edges<'_> {
 
     fn elements(&self, p: usize, q: usize, acc: u16, found: &mut Vec<Edge>) {
         let cell = self.lattice.cell(p, q);
-        let id = spanwise_lang::states::AccumulatorId(acc);
-        if self.grammar.gatherings[id].over.is_none() {
-            let types = self.grammar.elements_of[id].iter();
+        if self.grammar.gatherings[self.set_at(acc).0].over.is_none() {
+            let types = self.grammar.elements_of[acc as usize].iter();
             found.extend(types.map(|ty| self.one(cell, self.layout.closed.start + ty.index(), NONE)));
             return;
         }
@@ -220,16 +222,20 @@ impl Edges<'_> {
 
     fn lists(&self, p: usize, q: usize, acc: u16, found: &mut Vec<Edge>) {
         let cell = self.lattice.cell(p, q);
-        let gathering = &self.grammar.gatherings[spanwise_lang::states::AccumulatorId(acc)];
+        let (id, both) = self.set_at(acc);
+        let gathering = &self.grammar.gatherings[id];
         let is_set = gathering.over.is_none();
         if !is_set {
             found.push(self.one(cell, self.layout.element.start + acc as usize, NONE));
         }
         for split in p + 1..q {
             if is_set {
-                let element = self.layout.element.start + acc as usize;
                 let weights = self.merged(gathering.gather, cell);
-                self.with_elements((p, split, q), Side::Right, element, acc, weights, found);
+                for used in gathering.single().filter(|used| used & !both == 0) {
+                    let element = self.layout.element.start + gathering.place(id, used);
+                    let others = gathering.place(id, both & !used);
+                    self.with_elements((p, split, q), Side::Right, element, others, weights, found);
+                }
                 continue;
             }
             let element = self.node(self.lattice.cell(p, split), self.layout.element.start + acc as usize);
@@ -238,29 +244,45 @@ impl Edges<'_> {
         }
     }
 
+    /// The accumulator or set of a place, and the constants that make at most one element that are used in it.
+    fn set_at(&self, place: u16) -> (AccumulatorId, u8) {
+        if (place as usize) < self.grammar.gatherings.len() {
+            return (AccumulatorId(place), 0);
+        }
+        let mut sets = self.grammar.gatherings.iter_enumerated();
+        let is_its = |(_, it): &(AccumulatorId, &Gathering)| {
+            (it.more..it.more + it.choices().end as u16 - 1).contains(&place)
+        };
+        let (id, gathering) = sets.find(is_its).expect("a place belongs to a set");
+        (id, (place - gathering.more + 1) as u8)
+    }
+
     /// Edges of a part with elements of a set, one or several, on a side of it.
     fn with_elements(
         &self,
         at: (usize, usize, usize),
         side: Side,
         part: usize,
-        set: u16,
+        place: usize,
         weights: [u32; 3],
         found: &mut Vec<Edge>,
     ) {
         for start in [self.layout.element.start, self.layout.list.start] {
-            found.push(Edge { tails: self.pair(at, side, part, start + set as usize), weights });
+            found.push(Edge { tails: self.pair(at, side, part, start + place), weights });
         }
     }
 
     fn spreads(&self, p: usize, q: usize, id: u16, found: &mut Vec<Edge>) {
         let (grammar, layout) = (self.grammar, self.layout);
         let cell = self.lattice.cell(p, q);
+        let symbol = &grammar.spread_symbols[id as usize];
+        let elements = grammar.gatherings[symbol.set].place(symbol.set, symbol.used);
+        let first = id - u16::from(symbol.used);
         for split in p + 1..q {
-            for spread in grammar.spreads.iter().filter(|spread| spread.to == id) {
+            for spread in grammar.spreads.iter().filter(|spread| spread.to == first) {
                 let weights = self.merged(spread.rule, cell);
                 let mut add = |function: usize| {
-                    self.with_elements((p, split, q), Side::Right, function, spread.set.0, weights, found);
+                    self.with_elements((p, split, q), Side::Right, function, elements, weights, found);
                 };
                 match spread.function {
                     SpreadFunction::Unary(unary) => {
@@ -297,7 +319,10 @@ impl Edges<'_> {
         found.push(self.one(cell, layout.leaf_closed.start + ty.index(), NONE));
         for (acc, gathering) in grammar.gatherings.iter().enumerate().filter(|(_, g)| g.result == ty) {
             if let Some(close) = gathering.close {
-                found.push(self.one(cell, layout.list.start + acc, self.rule(close)));
+                for used in gathering.choices() {
+                    let place = gathering.place(AccumulatorId(acc as u16), used);
+                    found.push(self.one(cell, layout.list.start + place, self.rule(close)));
+                }
             }
         }
         let is_discontinuous = grammar.options.discontinuity != Discontinuity::None;
@@ -342,7 +367,11 @@ impl Edges<'_> {
         for (id, symbol) in settled {
             for split in p + 1..q {
                 let (function, weights) = (layout.spread.start + id, self.merged(symbol.settle, cell));
-                self.with_elements((p, split, q), Side::Left, function, symbol.set.0, weights, found);
+                let gathering = &grammar.gatherings[symbol.set];
+                for others in gathering.beside(symbol.used) {
+                    let others = gathering.place(symbol.set, others);
+                    self.with_elements((p, split, q), Side::Left, function, others, weights, found);
+                }
             }
         }
         self.fills(p, q, FillResult::Done(ty), found);

@@ -7,7 +7,7 @@
 //! every gold derivation is a derivation of the typed chart with the same score.
 //!
 //! A graph is built once per example; scores come later. Where a program has more than one typing, the chart
-//! holds the derivations of the first.
+//! holds the derivations of each of them, one typing after the other.
 
 mod builder;
 mod elements;
@@ -27,6 +27,8 @@ use spanwise_lang::{Analysis, Domain, Node, TermId, Terms};
 
 /// Most nodes of a program that a gold chart is built for.
 pub const MAX_NODES: usize = 256;
+/// Most typings of a program whose derivations are in its gold chart; the first ones count.
+pub const MAX_TYPINGS: usize = 64;
 
 /// Which joins have a score of their own.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -97,7 +99,9 @@ pub struct GoldChart {
     graph: Hypergraph,
     /// The fragment that each node of the graph is.
     pub(crate) items: Vec<Item>,
-    pub(crate) analysis: Analysis,
+    /// The typing that each node of the graph belongs to; any for the root.
+    pub(crate) typings: Vec<u8>,
+    pub(crate) analyses: Vec<Analysis>,
 }
 
 impl GoldChart {
@@ -113,13 +117,12 @@ impl GoldChart {
         program: TermId,
         own: impl Into<OwnScores>,
     ) -> Result<Self, Underivable> {
-        let analysis = analyze(domain, terms, program)?;
-        let values = values(terms, &analysis);
-        let builder = Builder::new(domain, grammar, lattice, &analysis, &values, own.into());
-        let filled = builder.run(Stored::default(), &Meter::unlimited());
+        let analyses = analyze(domain, terms, program)?;
+        let charts = (domain, grammar, lattice);
+        let filled = build(charts, terms, &analyses, own.into(), Stored::default(), &Meter::unlimited());
         match filled.unwrap_or_else(|_| unreachable!("there is no limit")) {
-            Some(stored) => Ok(Self::of(stored, analysis)),
-            None => Err(reason(grammar, lattice, domain, &analysis, &values)),
+            Some(stored) => Ok(Self::of(stored, analyses)),
+            None => Err(reason(grammar, lattice, domain, &analyses[0], &values(terms, &analyses[0]))),
         }
     }
 
@@ -128,23 +131,22 @@ impl GoldChart {
     /// # Errors
     /// A limit that is reached.
     pub fn within(
-        (domain, grammar, lattice): (&Domain, &Grammar, &Lattice),
+        charts: (&Domain, &Grammar, &Lattice),
         terms: &Terms,
         program: TermId,
         own: impl Into<OwnScores>,
         meter: &Meter,
     ) -> Result<Option<Self>, Exhausted> {
-        let Ok(analysis) = analyze(domain, terms, program) else { return Ok(None) };
-        let values = values(terms, &analysis);
-        let builder = Builder::new(domain, grammar, lattice, &analysis, &values, own.into());
-        let filled = builder.run(Stored::default(), meter)?;
-        Ok(filled.map(|stored| Self::of(stored, analysis)))
+        let Ok(analyses) = analyze(charts.0, terms, program) else { return Ok(None) };
+        let filled = build(charts, terms, &analyses, own.into(), Stored::default(), meter)?;
+        Ok(filled.map(|stored| Self::of(stored, analyses)))
     }
 
-    fn of(Stored { graph, items }: Stored, analysis: Analysis) -> Self {
-        let (graph, nodes) = graph.reachable();
-        let items = nodes.iter().map(|&node| items[node as usize]).collect();
-        Self { graph, items, analysis }
+    fn of(stored: Stored, analyses: Vec<Analysis>) -> Self {
+        let (graph, nodes) = stored.graph.reachable();
+        let items = nodes.iter().map(|&node| stored.items[node as usize]).collect();
+        let typings = nodes.iter().map(|&node| stored.typings[node as usize]).collect();
+        Self { graph, items, typings, analyses }
     }
 
     /// The graph. Its scores are numbered leaf by leaf and usage by usage, then rules, then cells.
@@ -153,10 +155,10 @@ impl GoldChart {
         &self.graph
     }
 
-    /// The program, taken apart into typed constants.
+    /// The program, taken apart into typed constants; in its first typing.
     #[must_use]
     pub fn analysis(&self) -> &Analysis {
-        &self.analysis
+        &self.analyses[0]
     }
 
     /// The chart of the best derivations alone. Scores are small whole numbers, numbered as those of the graph.
@@ -165,11 +167,12 @@ impl GoldChart {
     pub fn best_only(&self, scores: &[f32]) -> Option<Self> {
         let (graph, nodes) = self.graph.best_only(scores)?;
         let items = nodes.iter().map(|&node| self.items[node as usize]).collect();
-        Some(Self { graph, items, analysis: self.analysis.clone() })
+        let typings = nodes.iter().map(|&node| self.typings[node as usize]).collect();
+        Some(Self { graph, items, typings, analyses: self.analyses.clone() })
     }
 
     /// The alignments of all derivations, in order: a node of the program's analysis, and a leaf of the lattice that is its
-    /// constant. Where a node occurs twice, derivations disagree on its words.
+    /// constant. Where a node occurs twice, derivations disagree on its words. Nodes are those of the typing of a derivation.
     #[must_use]
     pub fn alignments(&self) -> Vec<(usize, usize)> {
         let mut pairs = Vec::new();
@@ -220,27 +223,50 @@ pub(crate) enum Item {
     Spread(u16, u16, Subset),
 }
 
-/// Types a program, and checks that a chart can be built for it.
-fn analyze(domain: &Domain, terms: &Terms, program: TermId) -> Result<Analysis, Underivable> {
-    let analysis = domain.analyze(terms, program).map_err(Underivable::Untypeable)?;
+/// Types a program in all ways, and checks that a chart can be built for it.
+fn analyze(domain: &Domain, terms: &Terms, program: TermId) -> Result<Vec<Analysis>, Underivable> {
+    let analyses = domain.analyses(terms, program, MAX_TYPINGS).map_err(Underivable::Untypeable)?;
     let is_large = |node: &Node| match node {
         Node::Gather { accumulator, elements, .. } => {
             domain.accumulator_types()[*accumulator].is_set() && elements.len() > MAX_ELEMENTS
         }
         Node::Constant { .. } | Node::Unlisted { .. } => false,
     };
-    if analysis.nodes.len() > MAX_NODES || analysis.nodes.iter().any(is_large) {
+    if analyses.iter().any(|typed| typed.nodes.len() > MAX_NODES || typed.nodes.iter().any(is_large)) {
         return Err(Underivable::TooLarge);
     }
-    Ok(analysis)
+    Ok(analyses)
+}
+
+/// Gives the items of all typings to a sink, and then the root; `None` when there is no derivation.
+fn build<K: Sink>(
+    (domain, grammar, lattice): (&Domain, &Grammar, &Lattice),
+    terms: &Terms,
+    analyses: &[Analysis],
+    own: OwnScores,
+    mut sink: K,
+    meter: &Meter,
+) -> Result<Option<K>, Exhausted> {
+    let mut roots = Vec::new();
+    for (number, analysis) in analyses.iter().enumerate() {
+        sink.typing(number as u8);
+        let values = values(terms, analysis);
+        let builder = Builder::new(domain, grammar, lattice, analysis, &values, own);
+        roots.extend(builder.run(&mut sink, meter)?);
+    }
+    if roots.is_empty() {
+        return Ok(None);
+    }
+    sink.node(Item::Closed(0));
+    roots.into_iter().for_each(|edge| sink.edge(edge));
+    Ok(Some(sink))
 }
 
 /// Whether some order of words derives a program: one word for each constant that needs one.
 pub(crate) fn has_order(domain: &Domain, grammar: &Grammar, terms: &Terms, program: TermId) -> bool {
-    let Ok(analysis) = analyze(domain, terms, program) else { return false };
-    let lattice = in_order(grammar, domain, &analysis, &values(terms, &analysis));
+    let Ok(analyses) = analyze(domain, terms, program) else { return false };
     let derives = |lattice| GoldChart::new(domain, grammar, &lattice, terms, program, Joins::None).is_ok();
-    lattice.is_some_and(derives)
+    analyses.iter().any(|typed| in_order(grammar, domain, typed, &values(terms, typed)).is_some_and(derives))
 }
 
 /// For each node of a program, its value if it is a literal, in the notation of programs.
@@ -263,12 +289,10 @@ pub fn log_sum(
     program: TermId,
     meter: &Meter,
 ) -> Result<Option<f64>, Exhausted> {
-    let Ok(analysis) = analyze(input.domain, terms, program) else { return Ok(None) };
-    let values = values(terms, &analysis);
-    let own = OwnScores::of(&input.scores);
-    let builder = Builder::new(input.domain, input.grammar, input.lattice, &analysis, &values, own);
+    let Ok(analyses) = analyze(input.domain, terms, program) else { return Ok(None) };
+    let charts = (input.domain, input.grammar, input.lattice);
     let sums = Sums { scores: input.scores.flat(), values: Vec::new() };
-    let filled = builder.run(sums, meter)?;
+    let filled = build(charts, terms, &analyses, OwnScores::of(&input.scores), sums, meter)?;
     Ok(filled.and_then(|sums| sums.values.last().copied()).filter(|&sum| sum > f64::NEG_INFINITY))
 }
 
@@ -277,11 +301,18 @@ pub fn log_sum(
 struct Stored {
     graph: Hypergraph,
     items: Vec<Item>,
+    typings: Vec<u8>,
+    typing: u8,
 }
 
 impl Sink for Stored {
+    fn typing(&mut self, number: u8) {
+        self.typing = number;
+    }
+
     fn node(&mut self, item: Item) -> u32 {
         self.items.push(item);
+        self.typings.push(self.typing);
         self.graph.push_node()
     }
 
@@ -301,6 +332,8 @@ struct Sums {
 }
 
 impl Sink for Sums {
+    fn typing(&mut self, _: u8) {}
+
     fn node(&mut self, _: Item) -> u32 {
         self.values.push(LogSum::ZERO);
         (self.values.len() - 1) as u32

@@ -8,7 +8,7 @@ use crate::lattice::Lattice;
 use crate::tree::SpanTree;
 use crate::tree_builder::TreeBuilder;
 use spanwise_core::Span;
-use spanwise_lang::{ConstantId, Domain, FrameId, Meaning, Node, Terms};
+use spanwise_lang::{Analysis, ConstantId, Domain, FrameId, Meaning, Node, Terms};
 
 /// The best tree of a program, and the node of the tree that each part of the program is aligned to.
 #[derive(Clone, PartialEq, Debug)]
@@ -17,7 +17,9 @@ pub struct GoldTree {
     pub score: f32,
     /// The tree.
     pub tree: SpanTree,
-    /// For each node of the program's analysis, the node of the tree whose sub-program it is; `None` where its parts are
+    /// The program, taken apart into constants that are typed as in the tree.
+    pub analysis: Analysis,
+    /// For each node of this analysis, the node of the tree whose sub-program it is; `None` where its parts are
     /// not under one node.
     pub says: Vec<Option<usize>>,
 }
@@ -34,10 +36,12 @@ impl GoldChart {
         scores: &[f32],
     ) -> Option<GoldTree> {
         let (score, chosen) = self.graph().best(scores)?;
-        let says = vec![None; self.analysis.nodes.len()];
+        // The root belongs to all typings, what is below it to one.
+        let typing = chosen.get(1).map_or(0, |&(node, _)| self.typings[node as usize]);
+        let analysis = &self.analyses[typing as usize];
+        let says = vec![None; analysis.nodes.len()];
         let next = lattice.n_tokens() as u32;
-        let mut replay =
-            Replay { chart: self, lattice, says, next, builder: TreeBuilder::new(domain, terms) };
+        let mut replay = Replay { analysis, lattice, says, next, builder: TreeBuilder::new(domain, terms) };
         let steps = assemble(&chosen);
         let mut parts: Vec<Option<Part>> = Vec::with_capacity(steps.len());
         for step in &steps {
@@ -56,7 +60,8 @@ impl GoldChart {
         let root = parts.pop().flatten()?;
         let program = domain.program(replay.builder.terms, &root.meaning)?;
         let tree = replay.builder.finish(root.tree, &root.meaning, lattice.n_tokens(), program);
-        Some(GoldTree { score, tree, says: replay.says })
+        let says = replay.says;
+        Some(GoldTree { score, tree, analysis: analysis.clone(), says })
     }
 }
 
@@ -68,7 +73,7 @@ struct Part {
 }
 
 struct Replay<'a> {
-    chart: &'a GoldChart,
+    analysis: &'a Analysis,
     lattice: &'a Lattice,
     builder: TreeBuilder<'a>,
     says: Vec<Option<usize>>,
@@ -78,7 +83,7 @@ struct Replay<'a> {
 
 impl Replay<'_> {
     fn constant(&self, node: u16) -> Option<(ConstantId, FrameId)> {
-        match self.chart.analysis.nodes[node as usize] {
+        match self.analysis.nodes[node as usize] {
             Node::Constant { constant, frame, .. } => Some((constant, frame)),
             _ => None,
         }
@@ -101,7 +106,7 @@ impl Replay<'_> {
         };
         let tree = self.builder.constant(leaf.constant, Span::new(leaf.start, leaf.end), whole, &meaning);
         let Item::Unsaid(_, slot) = item else { return Some((tree, meaning)) };
-        let argument = self.chart.analysis.nodes[node as usize].children().nth(slot as usize)?;
+        let argument = self.analysis.nodes[node as usize].children().nth(slot as usize)?;
         let (constant, frame) = self.constant(argument as u16)?;
         let argument = self.builder.domain.leaf(self.builder.terms, constant, frame)?;
         let meaning =

@@ -102,6 +102,32 @@ pub(crate) struct Gathering {
     pub gather: u32,
     /// Absent for an accumulator without a default.
     pub close: Option<u32>,
+    /// How many constants that make at most one element are kept apart.
+    pub n_tracked: usize,
+    /// Where its elements that have some of these begin in a cell; the first place, of none of them, is its own number.
+    pub more: u16,
+}
+
+impl Gathering {
+    /// The place of elements of which these come from constants that make at most one.
+    pub(crate) fn place(&self, set: AccumulatorId, used: u8) -> usize {
+        if used == 0 { set.index() } else { self.more as usize + used as usize - 1 }
+    }
+
+    /// Every choice of constants that make at most one element.
+    pub(crate) fn choices(&self) -> Range<u8> {
+        0..1 << self.n_tracked
+    }
+
+    /// Those that one element can have.
+    pub(crate) fn single(&self) -> impl Iterator<Item = u8> + use<> {
+        std::iter::once(0).chain((0..self.n_tracked).map(|number| 1 << number))
+    }
+
+    /// Every choice that goes with this one.
+    pub(crate) fn beside(&self, used: u8) -> impl Iterator<Item = u8> + use<> {
+        self.choices().filter(move |others| others & used == 0)
+    }
 }
 
 /// The last argument of an accumulator.
@@ -116,6 +142,8 @@ pub(crate) struct Over {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct SpreadSymbol {
     pub set: AccumulatorId,
+    /// The constants that make at most one element of which it has one.
+    pub used: u8,
     pub result: TypeId,
     pub settle: u32,
 }
@@ -124,7 +152,7 @@ pub(crate) struct SpreadSymbol {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Spread {
     pub function: SpreadFunction,
-    /// The set, and the symbol among `spread_symbols` that it becomes.
+    /// The set, and the symbol among `spread_symbols` that it becomes; the next ones have more constants used.
     pub set: AccumulatorId,
     pub to: u16,
     pub rule: u32,
@@ -153,6 +181,8 @@ pub(crate) enum SpreadFunction {
 pub struct Grammar {
     pub(crate) options: Options,
     pub(crate) n_types: usize,
+    /// For each type, the type of the file that it is a part of.
+    bases: Vec<TypeId>,
     pub(crate) rules: Vec<RuleKey>,
     pub(crate) rule_index: HashMap<RuleKey, u32>,
     /// Types that occur as open slots: columns of open composites and rows of what functions accept.
@@ -194,9 +224,9 @@ pub struct Grammar {
     pub(crate) gatherings: IndexVec<AccumulatorId, Gathering>,
     pub(crate) spread_symbols: Vec<SpreadSymbol>,
     pub(crate) spreads: Vec<Spread>,
-    /// For each type, the accumulator or set that its values gather for, and the types for each of those.
+    /// For each type, the accumulator or set that its values gather for, and the types for each of those, by place.
     pub(crate) gathering_of: Vec<Option<AccumulatorId>>,
-    pub(crate) elements_of: IndexVec<AccumulatorId, Vec<TypeId>>,
+    pub(crate) elements_of: Vec<Vec<TypeId>>,
     /// Root types with the number of their rule.
     pub(crate) roots: Vec<(TypeId, u32)>,
     /// `Finish` rules by side of the argument: rows by columns, `u32::MAX` where there is none.
@@ -235,6 +265,7 @@ impl Grammar {
         let mut grammar = Self {
             options,
             n_types,
+            bases: domain.types().ids().map(|ty| domain.types().base(ty)).collect(),
             rules: Vec::new(),
             rule_index: HashMap::new(),
             slot_types: Vec::new(),
@@ -262,7 +293,7 @@ impl Grammar {
             spread_symbols: Vec::new(),
             spreads: Vec::new(),
             gathering_of: vec![None; n_types],
-            elements_of: IndexVec::new(),
+            elements_of: Vec::new(),
             roots: Vec::new(),
             finish: [Vec::new(), Vec::new()],
             n_columns: 0,
@@ -351,13 +382,19 @@ impl Grammar {
     }
 
     pub(crate) fn rule(&mut self, kind: RuleKind, input: TypeId, output: TypeId, side: Side) -> u32 {
-        let key = RuleKey { kind, input, output, side };
+        let key = self.key(kind, input, output, side);
         let fresh = self.rules.len() as u32;
         let id = *self.rule_index.entry(key).or_insert(fresh);
         if id == fresh {
             self.rules.push(key);
         }
         id
+    }
+
+    /// The key of a rule. Types that only one constant has are scored like those of the file.
+    pub(crate) fn key(&self, kind: RuleKind, input: TypeId, output: TypeId, side: Side) -> RuleKey {
+        let base = |ty: TypeId| self.bases[ty.index()];
+        RuleKey { kind, input: base(input), output: base(output), side }
     }
 
     fn both(&mut self, kind: RuleKind, input: TypeId, output: TypeId) -> [u32; 2] {
@@ -519,6 +556,7 @@ impl Grammar {
     }
 
     fn accumulators(&mut self, domain: &Domain) {
+        let mut n_places = domain.accumulator_types().len();
         for (id, types) in domain.accumulator_types().iter_enumerated() {
             let slot = types.over.map(|over| self.slot(domain, over));
             let first = types.elements.first().copied().unwrap_or(types.result);
@@ -529,14 +567,23 @@ impl Grammar {
                 .map(|(over, slot)| Over { slot, apply: self.both(RuleKind::Apply, over, types.result) });
             let closes = types.has_default || types.is_set();
             let close = closes.then(|| self.rule(RuleKind::Close, first, types.result, Side::Right));
-            self.gatherings.push(Gathering { over, result: types.result, gather, close });
+            let n_tracked = if types.is_tracked() { types.unique.len() } else { 0 };
+            let more = n_places as u16;
+            n_places += (1 << n_tracked) - 1;
+            let gathering = Gathering { over, result: types.result, gather, close, n_tracked, more };
+            self.gatherings.push(gathering);
             let is_element =
                 |ty: &TypeId| types.elements.iter().any(|&element| domain.types().is_subtype(*ty, element));
             let elements: Vec<TypeId> = domain.types().ids().filter(is_element).collect();
             elements.iter().for_each(|ty| {
                 self.gathering_of[ty.index()].get_or_insert(id);
             });
-            self.elements_of.push(elements);
+            self.elements_of.resize(n_places, Vec::new());
+            for ty in elements {
+                let number = types.unique_number(ty).filter(|_| n_tracked > 0);
+                let used = number.map_or(0, |number| 1 << number);
+                self.elements_of[gathering.place(id, used)].push(ty);
+            }
         }
     }
 
@@ -578,8 +625,10 @@ impl Grammar {
         let known = self.spread_symbols.iter().position(|known| known.set == set && known.result == result);
         known.unwrap_or_else(|| {
             let settle = self.rule(RuleKind::Settle, ty, result, Side::Left);
-            self.spread_symbols.push(SpreadSymbol { set, result, settle });
-            self.spread_symbols.len() - 1
+            let first = self.spread_symbols.len();
+            let symbol = |used| SpreadSymbol { set, used, result, settle };
+            self.spread_symbols.extend(self.gatherings[set].choices().map(symbol));
+            first
         }) as u16
     }
 

@@ -17,7 +17,7 @@ pub(crate) struct Layout {
     pub unsaid: Range<usize>,
     /// Everything above, which a longer cell takes over from a shorter one.
     pub leaves: Range<usize>,
-    /// Leaves that gather, by accumulator; for a set, complete terms that are elements.
+    /// Leaves that gather, by accumulator; for a set, complete terms that are elements, by constants that make at most one.
     pub element: Range<usize>,
     pub list: Range<usize>,
     /// Functions with some elements of a set.
@@ -54,8 +54,8 @@ impl Layout {
         let leaf_closed = take(grammar.n_types);
         let unsaid = take(grammar.implicit.unsaid.len());
         let leaves = 0..unsaid.end;
-        let element = take(grammar.gatherings.len());
-        let list = take(grammar.gatherings.len());
+        let element = take(grammar.elements_of.len());
+        let list = take(grammar.elements_of.len());
         let spread = take(grammar.spread_symbols.len());
         let raw = take(grammar.n_types);
         let closed = take(grammar.n_types);

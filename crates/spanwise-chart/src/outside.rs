@@ -8,7 +8,7 @@
 use crate::budget::{Exhausted, Meter};
 use crate::cost::{INSIDE_WORK, OUTSIDE_WORK};
 use crate::edges::Edges;
-use crate::grammar::{Discontinuity, Fill, FillResult, N_USAGES, Side, SpreadFunction, Usage};
+use crate::grammar::{Discontinuity, Fill, FillResult, Gathering, N_USAGES, Side, SpreadFunction, Usage};
 use crate::implicit::InsertedResult;
 use crate::lattice::Gradient;
 use crate::layout::{MAX_OPEN, Storage, unary_slot};
@@ -270,10 +270,10 @@ impl<'a> Outside<'a> {
         slope: f64,
         rule: u32,
         function: (&mut Part<'_>, usize),
-        (part, set): (&mut Part<'_>, AccumulatorId),
+        (part, place): (&mut Part<'_>, usize),
     ) -> f64 {
         let (layout, rule_value) = (&self.chart.layout, self.rules.rules[rule as usize]);
-        let places = [layout.element.start + set.index(), layout.list.start + set.index()];
+        let places = [layout.element.start + place, layout.list.start + place];
         let weighted = slope * rule_value;
         let elements = part.values[places[0]] + part.values[places[1]];
         let value = function.0.values[function.1];
@@ -289,15 +289,20 @@ impl<'a> Outside<'a> {
         let (layout, grammar) = (&self.chart.layout, self.input.grammar);
         let mut share = 0.0;
         if right.occupied.elements {
-            for spread in &grammar.spreads {
-                let slope = own[layout.spread.start + spread.to as usize] * join;
+            let every = grammar.spreads.iter().flat_map(|spread| {
+                let used = grammar.gatherings[spread.set].choices();
+                used.map(move |used| (spread, used))
+            });
+            for (spread, used) in every {
+                let slope = own[layout.spread.start + spread.to as usize + used as usize] * join;
                 if slope == 0.0 {
                     continue;
                 }
                 let is_there = left.occupied.composite;
+                let elements = grammar.gatherings[spread.set].place(spread.set, used);
                 let mut add = |at: usize| {
                     if left.values[at] != 0.0 {
-                        share += self.element_product(slope, spread.rule, (left, at), (right, spread.set));
+                        share += self.element_product(slope, spread.rule, (left, at), (right, elements));
                     }
                 };
                 match spread.function {
@@ -317,9 +322,13 @@ impl<'a> Outside<'a> {
             for (at, symbol) in grammar.spread_symbols.iter().enumerate() {
                 let slope = own[layout.raw.start + symbol.result.index()] * join;
                 let function = layout.spread.start + at;
-                if slope != 0.0 && right.values[function] != 0.0 {
-                    share +=
-                        self.element_product(slope, symbol.settle, (right, function), (left, symbol.set));
+                let gathering = &grammar.gatherings[symbol.set];
+                for others in gathering.beside(symbol.used) {
+                    let others = gathering.place(symbol.set, others);
+                    if slope != 0.0 && right.values[function] != 0.0 {
+                        share +=
+                            self.element_product(slope, symbol.settle, (right, function), (left, others));
+                    }
                 }
             }
         }
@@ -381,9 +390,12 @@ impl<'a> Outside<'a> {
             types.iter().for_each(|ty| own[layout.closed.start + ty.index()] += slope);
         }
         for (id, gathering) in grammar.gatherings.iter_enumerated() {
-            if gathering.over.is_none() {
-                let slope = own[layout.element.start + id.index()];
-                grammar.elements_of[id].iter().for_each(|ty| own[layout.closed.start + ty.index()] += slope);
+            for place in gathering.single().map(|used| gathering.place(id, used)) {
+                if gathering.over.is_none() {
+                    let slope = own[layout.element.start + place];
+                    let types = grammar.elements_of[place].iter();
+                    types.for_each(|ty| own[layout.closed.start + ty.index()] += slope);
+                }
             }
         }
         for n_inserted in (1..=grammar.implicit.chain).rev() {
@@ -393,8 +405,10 @@ impl<'a> Outside<'a> {
             if let Some(close) = gathering.close {
                 let slope =
                     own[layout.raw.start + gathering.result.index()] * self.rules.rules[close as usize];
-                own[layout.list.start + id.index()] += slope;
-                self.rule_counts[close as usize] += slope * values[layout.list.start + id.index()];
+                for list in gathering.choices().map(|used| layout.list.start + gathering.place(id, used)) {
+                    own[list] += slope;
+                    self.rule_counts[close as usize] += slope * values[list];
+                }
             }
         }
         for ty in 0..grammar.n_types {
@@ -659,9 +673,8 @@ impl<'a> Outside<'a> {
         for (id, gathering) in grammar.gatherings.iter_enumerated() {
             let (element, list) = (layout.element.start + id.index(), layout.list.start + id.index());
             let Some(over) = gathering.over else {
-                let slope = own[list] * join;
-                if slope != 0.0 && left.occupied.elements && right.occupied.elements {
-                    share += self.element_product(slope, gathering.gather, (left, element), (right, id));
+                if left.occupied.elements && right.occupied.elements {
+                    share += self.gather_set((id, gathering), left, right, own, join);
                 }
                 continue;
             };
@@ -673,6 +686,30 @@ impl<'a> Outside<'a> {
             }
             if left.occupied.list {
                 share += self.product(result, apply[1], (left, list), (right, over));
+            }
+        }
+        share
+    }
+
+    /// Undoes rule (7).
+    fn gather_set(
+        &mut self,
+        (set, gathering): (AccumulatorId, &Gathering),
+        left: &mut Part<'_>,
+        right: &mut Part<'_>,
+        own: &[f64],
+        join: f64,
+    ) -> f64 {
+        let layout = &self.chart.layout;
+        let mut share = 0.0;
+        for used in gathering.single() {
+            let element = layout.element.start + gathering.place(set, used);
+            for others in gathering.beside(used) {
+                let slope = own[layout.list.start + gathering.place(set, used | others)] * join;
+                let others = gathering.place(set, others);
+                if slope != 0.0 {
+                    share += self.element_product(slope, gathering.gather, (left, element), (right, others));
+                }
             }
         }
         share

@@ -5,7 +5,7 @@
 //! number of rules, with one row operation for every function that could be composed.
 
 use crate::budget::{Exhausted, Meter};
-use crate::grammar::{Fill, FillResult, Grammar, LANES, N_USAGES, Side, SpreadFunction, Usage};
+use crate::grammar::{Fill, FillResult, Gathering, Grammar, LANES, N_USAGES, Side, SpreadFunction, Usage};
 use crate::implicit::InsertedResult;
 use crate::lattice::{ChartError, Lattice, Scores};
 use crate::layout::{Layout, MAX_OPEN, Storage, unary_slot};
@@ -586,11 +586,7 @@ impl<S: Semiring> Merge<'_, S> {
             let rule = |rule: u32| self.rules.rules[rule as usize];
             let Some(over) = gathering.over else {
                 if left.occupied.elements && right.occupied.elements {
-                    let element = left.values[at(&self.layout.element)];
-                    let longer =
-                        S::times(S::times(element, rule(gathering.gather)), self.elements(right.values, id));
-                    occupied.elements |= longer != S::ZERO;
-                    Self::add(target, at(&self.layout.list), longer);
+                    self.gather_set((id, gathering), left.values, right.values, target, occupied);
                 }
                 continue;
             };
@@ -613,10 +609,33 @@ impl<S: Semiring> Merge<'_, S> {
         }
     }
 
+    /// Rule (7): an element joins others, unless both come from a constant that makes at most one.
+    fn gather_set(
+        &self,
+        (set, gathering): (AccumulatorId, &Gathering),
+        left: &[S::Value],
+        right: &[S::Value],
+        target: &mut [S::Value],
+        occupied: &mut Occupied,
+    ) {
+        let rule = self.rules.rules[gathering.gather as usize];
+        for used in gathering.single() {
+            let element = left[self.layout.element.start + gathering.place(set, used)];
+            if element == S::ZERO {
+                continue;
+            }
+            for others in gathering.beside(used) {
+                let others_value = self.elements(right, gathering.place(set, others));
+                let longer = S::times(S::times(element, rule), others_value);
+                occupied.elements |= longer != S::ZERO;
+                Self::add(target, self.layout.list.start + gathering.place(set, used | others), longer);
+            }
+        }
+    }
+
     /// One element of a set, or several.
-    fn elements(&self, values: &[S::Value], set: AccumulatorId) -> S::Value {
-        let (element, list) = (self.layout.element.start, self.layout.list.start);
-        S::plus(values[element + set.index()], values[list + set.index()])
+    fn elements(&self, values: &[S::Value], place: usize) -> S::Value {
+        S::plus(values[self.layout.element.start + place], values[self.layout.list.start + place])
     }
 
     /// Rule (8): functions take elements of their set from the right.
@@ -645,9 +664,13 @@ impl<S: Semiring> Merge<'_, S> {
                 continue;
             }
             let rule = self.rules.rules[spread.rule as usize];
-            let value = S::times(S::times(function, rule), self.elements(right.values, spread.set));
-            occupied.spread |= value != S::ZERO;
-            Self::add(target, layout.spread.start + spread.to as usize, value);
+            let gathering = &self.grammar.gatherings[spread.set];
+            for used in gathering.choices() {
+                let elements = self.elements(right.values, gathering.place(spread.set, used));
+                let value = S::times(S::times(function, rule), elements);
+                occupied.spread |= value != S::ZERO;
+                Self::add(target, layout.spread.start + spread.to as usize + used as usize, value);
+            }
         }
     }
 
@@ -656,8 +679,12 @@ impl<S: Semiring> Merge<'_, S> {
         for (at, symbol) in self.grammar.spread_symbols.iter().enumerate() {
             let function = right.values[self.layout.spread.start + at];
             let rule = self.rules.rules[symbol.settle as usize];
-            let value = S::times(S::times(function, rule), self.elements(left.values, symbol.set));
-            Self::add(target, self.layout.raw.start + symbol.result.index(), value);
+            let gathering = &self.grammar.gatherings[symbol.set];
+            for others in gathering.beside(symbol.used) {
+                let elements = self.elements(left.values, gathering.place(symbol.set, others));
+                let value = S::times(S::times(function, rule), elements);
+                Self::add(target, self.layout.raw.start + symbol.result.index(), value);
+            }
         }
     }
 
@@ -678,9 +705,11 @@ impl<S: Semiring> Merge<'_, S> {
         }
         for (id, gathering) in grammar.gatherings.iter_enumerated() {
             if let Some(close) = gathering.close {
-                let value =
-                    S::times(target[layout.list.start + id.index()], self.rules.rules[close as usize]);
-                Self::add(target, layout.raw.start + gathering.result.index(), value);
+                for used in gathering.choices() {
+                    let list = target[layout.list.start + gathering.place(id, used)];
+                    let value = S::times(list, self.rules.rules[close as usize]);
+                    Self::add(target, layout.raw.start + gathering.result.index(), value);
+                }
             }
         }
         for (id, unsaid) in grammar.implicit.unsaid.iter().enumerate() {
@@ -703,10 +732,12 @@ impl<S: Semiring> Merge<'_, S> {
         }
         occupied.closed = target[layout.closed.clone()].iter().any(|&value| value != S::ZERO);
         for (id, gathering) in grammar.gatherings.iter_enumerated().filter(|_| occupied.closed) {
-            if gathering.over.is_none() {
-                let sum = Self::sum_types(target, layout.closed.start, &grammar.elements_of[id]);
-                target[layout.element.start + id.index()] = sum;
-                occupied.elements |= sum != S::ZERO;
+            for place in gathering.single().map(|used| gathering.place(id, used)) {
+                if gathering.over.is_none() {
+                    let sum = Self::sum_types(target, layout.closed.start, &grammar.elements_of[place]);
+                    target[layout.element.start + place] = sum;
+                    occupied.elements |= sum != S::ZERO;
+                }
             }
         }
         for (slot, types) in grammar.accepted.iter().enumerate() {

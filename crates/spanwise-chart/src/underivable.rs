@@ -106,9 +106,7 @@ pub(crate) fn reason(
 /// For each node, whether it is derived from words: it is a constant that cannot be inserted.
 fn needed(grammar: &Grammar, domain: &Domain, analysis: &Analysis) -> Vec<bool> {
     let is_needed = |node: &Node| match node {
-        Node::Constant { constant, .. } => {
-            !(domain.constants()[*constant].implicit && grammar.options().implicit)
-        }
+        Node::Constant { frame, .. } => !grammar.is_implicit(domain, *frame),
         Node::Unlisted { .. } => true,
         Node::Gather { .. } => false,
     };

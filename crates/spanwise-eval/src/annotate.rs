@@ -223,7 +223,7 @@ fn ambiguous_constant(chart: &GoldChart, tree: &SpanTree) -> Option<ConstantId> 
     // Either a node of the program is aligned to two spans, or it is aligned in one derivation and implicit in another.
     let twice = alignments.windows(2).find(|pair| pair[0].0 == pair[1].0).map(|pair| pair[0].0);
     let (node, _) = twice.map_or(alignments[0], |node| (node, 0));
-    match &chart.analysis().nodes[node] {
+    match chart.analysis().nodes.get(node)? {
         Node::Constant { constant, .. } => Some(*constant),
         Node::Gather { .. } | Node::Unlisted { .. } => None,
     }

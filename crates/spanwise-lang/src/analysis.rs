@@ -1,6 +1,6 @@
 //! Type checking: splits a program into its constants and gives each one a frame and a type.
 //!
-//! Every well-typed program has exactly one analysis. If several typings are possible, the one declared first is chosen. The
+//! If several typings are possible, [`Domain::analyze`] chooses the one declared first; [`Domain::analyses`] gives all of them. The
 //! reason why a program is ill-typed is returned as a [`Problem`].
 
 use crate::diag::closest;
@@ -10,6 +10,9 @@ use crate::states::AccumulatorId;
 use crate::term::{Shape, TermId, Terms};
 use crate::types::TypeId;
 use hashbrown::{HashMap, HashSet};
+
+/// Most typings that are tried to find one that is allowed.
+const MAX_TRIED: usize = 1_000;
 
 /// Largest program that is analyzed, in nodes of its tree.
 const MAX_SIZE: u64 = 1_000_000;
@@ -125,6 +128,13 @@ pub enum Problem {
         /// The types it can have.
         found: Vec<TypeId>,
     },
+    /// A set has two elements of a constant that makes at most one.
+    Repeated {
+        /// The constant.
+        constant: ConstantId,
+        /// The set.
+        set: AccumulatorId,
+    },
     /// The program has too many nodes.
     TooLarge,
 }
@@ -140,6 +150,7 @@ impl Problem {
             Self::WrongShape { .. } => "wrong arguments",
             Self::WrongTypes { .. } => "types do not fit",
             Self::NotRoot { .. } => "not a root type",
+            Self::Repeated { .. } => "repeated in a set",
             Self::TooLarge => "too large",
         }
     }
@@ -180,6 +191,11 @@ impl Problem {
             Self::NotRoot { found } => {
                 let (found, expected) = (types(found), types(domain.root_types()));
                 format!("a program must not be of type {found}, expected {expected}")
+            }
+            Self::Repeated { constant, set } => {
+                let (constant, head) =
+                    (&domain.constants()[*constant].name, domain.accumulators()[*set].head);
+                format!("`{constant}` makes more than one element of a set `{}`", terms.text(head))
             }
             Self::TooLarge => format!("the program has more than {MAX_SIZE} nodes"),
         }
@@ -225,8 +241,7 @@ impl Domain {
         if terms.size(body) > MAX_SIZE {
             return Err(Problem::TooLarge);
         }
-        let readings = Readings::of(self, terms, body);
-        let Some(readings) = readings else { return Err(Problem::TooLarge) };
+        let readings = Readings::of(self, terms, body).ok_or(Problem::TooLarge)?;
         let of_body = readings.of_part((body, None));
         if of_body.is_empty() {
             return Err(readings.explain(body));
@@ -235,7 +250,78 @@ impl Domain {
         if !of_body.iter().any(|reading| is_root(reading.ty)) {
             return Err(Problem::NotRoot { found: distinct(of_body) });
         }
-        Ok(readings.choose(body))
+        let first = readings.choose(body, &[]).analysis;
+        match self.repeated(&first) {
+            None => Ok(first),
+            // Another typing may have elements of other constants.
+            Some(problem) => self.typings(&readings, body, 1).pop().ok_or(problem),
+        }
+    }
+
+    /// The typings of a program, in the order of declaration; no more than so many. The first is that of
+    /// [`analyze`](Self::analyze).
+    ///
+    /// # Errors
+    /// Why it has no typing.
+    pub fn analyses(&self, terms: &Terms, program: TermId, most: usize) -> Result<Vec<Analysis>, Problem> {
+        let first = self.analyze(terms, program)?;
+        if !first.is_ambiguous {
+            return Ok(vec![first]);
+        }
+        let body = self.unwrap(terms, program).ok_or(Problem::NotWrapped)?;
+        let readings = Readings::of(self, terms, body).ok_or(Problem::TooLarge)?;
+        Ok(self.typings(&readings, body, most))
+    }
+
+    /// Typings in order, without those of sets whose elements are not allowed together.
+    fn typings(&self, readings: &Readings<'_>, body: TermId, most: usize) -> Vec<Analysis> {
+        let mut found = Vec::new();
+        // Which reading each node takes, in the order of the nodes. The last choice changes first.
+        let mut choices: Vec<usize> = Vec::new();
+        for _ in 0..MAX_TRIED.max(most) {
+            let Chosen { analysis, terms, n_readings } = readings.choose(body, &choices);
+            choices.resize(n_readings.len(), 0);
+            if self.is_ordered(&analysis, &terms, &choices) && self.repeated(&analysis).is_none() {
+                found.push(analysis);
+            }
+            let Some(last) = (0..choices.len()).rev().find(|&at| choices[at] + 1 < n_readings[at]) else {
+                break;
+            };
+            choices.truncate(last + 1);
+            choices[last] += 1;
+            if found.len() == most {
+                break;
+            }
+        }
+        found
+    }
+
+    /// Whether equal elements of sets have their readings in order. Those of other typings are the same with elements
+    /// exchanged, which mean nothing new.
+    fn is_ordered(&self, analysis: &Analysis, terms: &[TermId], choices: &[usize]) -> bool {
+        let mut ends: Vec<usize> = (1..=analysis.nodes.len()).collect();
+        for at in (0..ends.len()).rev() {
+            ends[at] = analysis.nodes[at].children().last().map_or(ends[at], |last| ends[last]);
+        }
+        let readings = |node: usize| &choices[node..ends[node]];
+        analysis.nodes.iter().all(|node| {
+            let Node::Gather { accumulator, elements, .. } = node else { return true };
+            let in_order =
+                |pair: &[usize]| terms[pair[0]] != terms[pair[1]] || readings(pair[0]) <= readings(pair[1]);
+            !self.accumulator_types()[*accumulator].is_set() || elements.windows(2).all(in_order)
+        })
+    }
+
+    /// The first set with two elements of a constant that makes at most one.
+    fn repeated(&self, analysis: &Analysis) -> Option<Problem> {
+        analysis.nodes.iter().find_map(|node| {
+            let Node::Gather { accumulator, elements, .. } = node else { return None };
+            let types = &self.accumulator_types()[*accumulator];
+            let mut seen = vec![false; types.unique.len()];
+            let again = elements.iter().filter_map(|&element| types.unique_number(analysis.types[element]));
+            let number = again.into_iter().find(|&number| std::mem::replace(&mut seen[number], true))?;
+            Some(Problem::Repeated { constant: types.unique[number].0, set: *accumulator })
+        })
     }
 
     /// The subterms that type checking reads as a whole, as an entity or a literal, with their classes.
@@ -268,6 +354,13 @@ fn distinct(readings: &[Reading]) -> Vec<TypeId> {
     types.sort_unstable();
     types.dedup();
     types
+}
+
+/// A typing, with the term of each of its nodes and the number of readings that it could have there.
+struct Chosen {
+    analysis: Analysis,
+    terms: Vec<TermId>,
+    n_readings: Vec<usize>,
 }
 
 struct Readings<'a> {
@@ -357,29 +450,27 @@ impl<'a> Readings<'a> {
         Some(args.into_iter().zip(with).collect())
     }
 
-    fn gathered(&self, term: TermId) -> Option<Reading> {
+    /// As gathered values: over the default, over a term that is written like it or not, or both.
+    fn gathered(&self, term: TermId) -> Vec<Reading> {
         let Self { domain, terms, .. } = self;
-        let id = domain.accumulator_of(terms, term)?;
+        let Some(id) = domain.accumulator_of(terms, term) else { return Vec::new() };
         let types = &domain.accumulator_types()[id];
         let is_element =
             |&arg: &TermId| types.elements.iter().any(|&element| self.fits((arg, None), element));
         let Some(wanted) = types.over else {
             let elements = terms.args(term);
             let is_set = elements.len() > 1 && elements.iter().all(is_element);
-            return is_set.then_some(Reading { ty: types.result, how: How::Gather(id, None) });
+            let reading = is_set.then_some(Reading { ty: types.result, how: How::Gather(id, None) });
+            return reading.into_iter().collect();
         };
-        let (&last, elements) = terms.args(term).split_last()?;
+        let Some((&last, elements)) = terms.args(term).split_last() else { return Vec::new() };
         if elements.is_empty() || !elements.iter().all(is_element) {
-            return None;
+            return Vec::new();
         }
-        let over = if domain.accumulators()[id].default == Some(last) {
-            None
-        } else if self.fits((last, None), wanted) {
-            Some(last)
-        } else {
-            return None;
-        };
-        Some(Reading { ty: types.result, how: How::Gather(id, over) })
+        let default = (domain.accumulators()[id].default == Some(last)).then_some(None);
+        let said = self.fits((last, None), wanted).then_some(Some(last));
+        let reading = |over| Reading { ty: types.result, how: How::Gather(id, over) };
+        default.into_iter().chain(said).map(reading).collect()
     }
 
     fn of_part(&self, part: Part) -> &[Reading] {
@@ -390,19 +481,26 @@ impl<'a> Readings<'a> {
         self.of_part(part).iter().any(|reading| self.domain.types().is_subtype(reading.ty, slot))
     }
 
-    /// Walks down from the root, always taking the first reading that fits. Iterative.
-    fn choose(&self, body: TermId) -> Analysis {
+    /// Walks down from the root and takes for each node the chosen one of the readings that fit, the first where nothing is
+    /// chosen. Iterative.
+    fn choose(&self, body: TermId, choices: &[usize]) -> Chosen {
         let domain = self.domain;
         let mut analysis = Analysis { nodes: Vec::new(), types: Vec::new(), is_ambiguous: false };
         // Terms without a node yet, each with its required type and the parent and position that it belongs to.
+        let (mut n_readings, mut terms) = (Vec::new(), Vec::new());
         let mut todo = vec![((body, None), Want::Root, None::<(usize, usize)>)];
         while let Some((part, want, parent)) = todo.pop() {
             let (term, _) = part;
-            let mut fitting = self.of_part(part).iter().filter(|reading| self.wanted(reading, want));
-            let reading =
-                fitting.next().expect("a reading fits, because that of the parent was checked against it");
-            analysis.is_ambiguous |= fitting.next().is_some();
+            let fitting: Vec<&Reading> =
+                self.of_part(part).iter().filter(|reading| self.wanted(reading, want)).collect();
             let at = analysis.nodes.len();
+            let choice = choices.get(at).copied().unwrap_or(0);
+            let reading = fitting
+                .get(choice)
+                .expect("a reading fits, because that of the parent was checked against it");
+            analysis.is_ambiguous |= fitting.len() > 1;
+            n_readings.push(fitting.len());
+            terms.push(term);
             let mut push =
                 |arg: Part, want: Want, position: usize| todo.push((arg, want, Some((at, position))));
             let node = match &reading.how {
@@ -443,7 +541,7 @@ impl<'a> Readings<'a> {
                 analysis.nodes[parent].set_child(position, at);
             }
         }
-        analysis
+        Chosen { analysis, terms, n_readings }
     }
 
     fn wanted(&self, reading: &Reading, want: Want) -> bool {
@@ -554,5 +652,32 @@ impl Node {
             },
             Self::Unlisted { .. } => unreachable!("an unlisted entity has no children"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::NoTables;
+
+    #[test]
+    fn typings_come_in_the_order_of_declaration_and_no_more_than_are_wanted() {
+        let file = "name = 'd'\ntypes = ['A', 'B', 'R']\nroot = { types = ['R'] }\n[constants]\n\
+                    f = ['A = x -> R', 'B, A? -> R']\ng = 'R, R -> R'\nx = ['A', 'B']\n";
+        let domain = Domain::load(file, "d.toml", None, &NoTables).unwrap();
+        let shown = |text: &str, most: usize| -> Vec<String> {
+            let mut terms = domain.new_terms();
+            let program = terms.parse(text).unwrap();
+            let name = |analysis: &Analysis| {
+                let types = analysis.types.iter().map(|&ty| domain.types().name(ty));
+                types.collect::<Vec<_>>().join(" ")
+            };
+            domain.analyses(&terms, program, most).unwrap().iter().map(name).collect()
+        };
+        // With `x` said, by default, and as another type.
+        assert_eq!(shown("f(x)", 9), ["R A", "R", "R B"]);
+        assert_eq!(shown("f(x, x)", 9), ["R B A"]);
+        assert_eq!(shown("g(f(x), f(x))", 99).len(), 9);
+        assert_eq!(shown("g(f(x), f(x))", 4), ["R R A R A", "R R A R", "R R A R B", "R R R A"]);
     }
 }

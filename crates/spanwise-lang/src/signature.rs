@@ -71,7 +71,7 @@ pub struct Slot {
 /// use spanwise_lang::types::{TypeDecl, Types};
 ///
 /// let names = ["State", "City", "Number"];
-/// let decls = names.map(|name| TypeDecl { name: (name.to_owned(), 0..0), parent: None });
+/// let decls = names.map(|name| TypeDecl { name: (name.to_owned(), 0..0), parents: Vec::new() });
 /// let types = Types::build(&decls, &mut Vec::new());
 /// let plain = signature::parse("T = all -> Number where T in [State, City]", 0, &types).unwrap();
 /// assert_eq!(plain.len(), 2);
@@ -412,7 +412,7 @@ mod tests {
 
     fn types() -> Types {
         let decls: Vec<_> = ["State", "City", "Number"]
-            .map(|name| TypeDecl { name: (name.to_owned(), 0..0), parent: None })
+            .map(|name| TypeDecl { name: (name.to_owned(), 0..0), parents: Vec::new() })
             .into_iter()
             .collect();
         Types::build(&decls, &mut Vec::new())

@@ -14,6 +14,7 @@
 
 mod closure;
 
+use crate::domain::ConstantId;
 use crate::types::{TypeId, Types};
 use closure::{Closure, Rules};
 use hashbrown::HashMap;
@@ -83,13 +84,31 @@ pub struct AccumulatorTypes {
     pub result: TypeId,
     /// Whether the last argument has a default, so that the values can be complete by themselves.
     pub has_default: bool,
+    /// For a set, the constants that make at most one of its elements, each with the types of those elements: types that
+    /// nothing else has.
+    pub unique: Vec<(ConstantId, Vec<TypeId>)>,
 }
+
+/// Most constants that charts keep apart in a set. Each doubles the number of symbols of the set.
+pub const MAX_TRACKED: usize = 5;
 
 impl AccumulatorTypes {
     /// Whether it is a set: its elements are any complete terms, and their order means nothing.
     #[must_use]
     pub fn is_set(&self) -> bool {
         self.over.is_none()
+    }
+
+    /// The number, in `unique`, of the constant that makes an element of this type.
+    #[must_use]
+    pub fn unique_number(&self, ty: TypeId) -> Option<usize> {
+        self.unique.iter().position(|(_, types)| types.contains(&ty))
+    }
+
+    /// Whether charts build only sets whose elements are allowed together. Otherwise finished programs are checked.
+    #[must_use]
+    pub fn is_tracked(&self) -> bool {
+        self.unique.len() <= MAX_TRACKED
     }
 }
 

@@ -1,4 +1,4 @@
-//! Types: the subtype forest of a domain.
+//! Types: which of them are subtypes of which.
 
 use crate::diag::{Diagnostic, closest};
 use spanwise_core::{Idx, IndexVec, newtype_index};
@@ -15,11 +15,13 @@ pub const MAX_TYPES: usize = 4096;
 /// Most types among which a similar name is searched. A file may have thousands of unknown names.
 const MAX_SUGGESTED: usize = 200;
 
-/// A forest of named types. `is_subtype` is a table lookup.
+/// Named types, each below any number of others. `is_subtype` is a table lookup.
 #[derive(Clone, Debug, Default)]
 pub struct Types {
     names: IndexVec<TypeId, String>,
-    parents: IndexVec<TypeId, Option<TypeId>>,
+    parents: IndexVec<TypeId, Vec<TypeId>>,
+    /// For a type that the file does not declare, the type that it is a part of.
+    bases: IndexVec<TypeId, TypeId>,
     /// Row `a`, column `b`: whether `a` is `b` or lies below it.
     below: Vec<bool>,
 }
@@ -29,12 +31,12 @@ pub struct Types {
 pub struct TypeDecl {
     /// Its name and the position of the name.
     pub name: (String, Range<usize>),
-    /// The name of its parent, if it has one, and the position of that name.
-    pub parent: Option<(String, Range<usize>)>,
+    /// The names of its parents, and their positions.
+    pub parents: Vec<(String, Range<usize>)>,
 }
 
 impl Types {
-    /// Builds the forest. Problems (unknown parents, duplicates, cycles) go to `problems`; the result is
+    /// Builds the types. Problems (unknown parents, duplicates, cycles) go to `problems`; the result is
     /// usable in any case, so that one run can report everything.
     pub fn build(decls: &[TypeDecl], problems: &mut Vec<Diagnostic>) -> Self {
         let mut types = Self::default();
@@ -48,22 +50,27 @@ impl Types {
                 break;
             } else {
                 types.names.push(name.clone());
-                types.parents.push(None);
+                types.parents.push(Vec::new());
+                types.bases.push(TypeId::from_usize(types.bases.len()));
                 kept.push(decl);
             }
         }
         for (id, decl) in types.names.ids().collect::<Vec<_>>().into_iter().zip(&kept) {
-            let Some((parent, range)) = &decl.parent else { continue };
-            match types.find(parent) {
-                None => problems.push(types.unknown(parent, range.clone())),
-                Some(parent_id) if types.chain(parent_id).any(|above| above == id) => problems.push(
-                    Diagnostic::new(
-                        range.clone(),
-                        format!("type `{}` would be its own ancestor", decl.name.0),
-                    )
-                    .hint("subtypes form a forest: remove one of the `<` on this cycle"),
-                ),
-                found => types.parents[id] = found,
+            for (parent, range) in &decl.parents {
+                match types.find(parent) {
+                    None => problems.push(types.unknown(parent, range.clone())),
+                    Some(parent_id) if types.above(parent_id).contains(&id) => problems.push(
+                        Diagnostic::new(
+                            range.clone(),
+                            format!("type `{}` would be its own ancestor", decl.name.0),
+                        )
+                        .hint("remove one of the `<` on this cycle"),
+                    ),
+                    Some(parent_id) if types.parents[id].contains(&parent_id) => {
+                        problems.push(Diagnostic::new(range.clone(), format!("`{parent}` is listed twice")))
+                    }
+                    Some(parent_id) => types.parents[id].push(parent_id),
+                }
             }
         }
         types.fill_table();
@@ -74,10 +81,26 @@ impl Types {
         let n = self.len();
         self.below = vec![false; n * n];
         for id in self.names.ids() {
-            for above in self.chain(id).collect::<Vec<_>>() {
+            for above in self.above(id) {
                 self.below[id.index() * n + above.index()] = true;
             }
         }
+    }
+
+    /// Adds a subtype that the file does not declare; it has the name of its base.
+    pub(crate) fn add_part(&mut self, base: TypeId) -> TypeId {
+        self.names.push(self.names[base].clone());
+        self.bases.push(base);
+        let id = self.parents.push(vec![base]);
+        self.fill_table();
+        id
+    }
+
+    /// The declared type that a type is a part of; the type itself if it is declared.
+    #[inline]
+    #[must_use]
+    pub fn base(&self, id: TypeId) -> TypeId {
+        self.bases[id]
     }
 
     /// Number of types.
@@ -109,10 +132,23 @@ impl Types {
         &self.names[id]
     }
 
-    /// The parent of a type, if it has one.
+    /// The parents of a type.
     #[must_use]
-    pub fn parent(&self, id: TypeId) -> Option<TypeId> {
-        self.parents[id]
+    pub fn parents(&self, id: TypeId) -> &[TypeId] {
+        &self.parents[id]
+    }
+
+    /// A type and everything above it, nearest first; each once.
+    #[must_use]
+    pub fn above(&self, id: TypeId) -> Vec<TypeId> {
+        let mut found = vec![id];
+        let mut next = 0;
+        while let Some(&below) = found.get(next) {
+            let new = self.parents[below].iter().copied().filter(|parent| !found.contains(parent));
+            found.extend(new.collect::<Vec<_>>());
+            next += 1;
+        }
+        found
     }
 
     /// Whether a value of type `a` can be used where `b` is required.
@@ -132,19 +168,15 @@ impl Types {
             None => problem.hint("declare it in `types`"),
         }
     }
-
-    /// A type and everything above it.
-    fn chain(&self, id: TypeId) -> impl Iterator<Item = TypeId> + '_ {
-        std::iter::successors(Some(id), |&below| self.parents[below])
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn decl(name: &str, parent: Option<&str>) -> TypeDecl {
-        TypeDecl { name: (name.to_owned(), 0..1), parent: parent.map(|parent| (parent.to_owned(), 2..3)) }
+    fn decl<'a>(name: &str, parents: impl IntoIterator<Item = &'a str>) -> TypeDecl {
+        let parents = parents.into_iter().map(|parent| (parent.to_owned(), 2..3)).collect();
+        TypeDecl { name: (name.to_owned(), 0..1), parents }
     }
 
     #[test]
@@ -159,6 +191,26 @@ mod tests {
         assert!(types.is_subtype(id("Capital"), id("Named")));
         assert!(types.is_subtype(id("City"), id("City")));
         assert!(!types.is_subtype(id("Named"), id("City")));
+    }
+
+    #[test]
+    fn a_type_is_below_all_its_parents_and_what_is_above_them() {
+        let mut problems = Vec::new();
+        let decls = [
+            decl("Top", []),
+            decl("Left", ["Top"]),
+            decl("Right", ["Top"]),
+            decl("Both", ["Left", "Right"]),
+            decl("Twice", ["Left", "Left"]),
+            decl("Loop", ["Both", "Loop"]),
+        ];
+        let types = Types::build(&decls, &mut problems);
+        let id = |name| types.find(name).unwrap();
+        let names: Vec<&str> = types.above(id("Both")).into_iter().map(|id| types.name(id)).collect();
+        assert_eq!(names, ["Both", "Left", "Right", "Top"]);
+        assert!(types.is_subtype(id("Both"), id("Top")) && !types.is_subtype(id("Left"), id("Right")));
+        let messages: Vec<_> = problems.iter().map(|problem| problem.message.as_str()).collect();
+        assert_eq!(messages, ["`Left` is listed twice", "type `Loop` would be its own ancestor"]);
     }
 
     #[test]

@@ -176,7 +176,7 @@ impl<'a> Bank<'a> {
         numbers: &mut HashMap<(String, TermId, TypeId), usize>,
     ) -> Option<Host> {
         let example = &self.examples[number];
-        let analysis = self.domain.analyze(terms, example.program).ok()?;
+        let analysis = example.tree.analysis.clone();
         let built = build(self.domain, terms, &analysis, None)?;
         if example.tree.says.len() != built.len() {
             return None;
@@ -344,13 +344,21 @@ impl<'a> Bank<'a> {
     }
 }
 
-/// The kind of each type: its topmost supertype. Exchanges that finer types forbid are drawn again. Exchanging within finer
+/// The kind of each type: its topmost supertype, or one of them; types that share one are of one kind. Exchanges that finer types forbid are drawn again. Exchanging within finer
 /// types would be safe but would make few new compositions: "texas" and "the largest state" have different types, and so do
 /// states found by their neighbors and states found by their rivers.
 fn kinds(domain: &Domain) -> Vec<TypeId> {
     let types = domain.types();
-    let top = |ty: TypeId| std::iter::successors(Some(ty), |&ty| types.parent(ty)).last().unwrap_or(ty);
-    types.ids().map(top).collect()
+    let mut kinds: Vec<TypeId> = types.ids().collect();
+    for ty in types.ids() {
+        let above = types.above(ty);
+        let mut tops = above.iter().filter(|&&ty| types.parents(ty).is_empty()).map(|top| kinds[top.index()]);
+        let Some(first) = tops.next() else { continue };
+        let others: Vec<TypeId> = tops.filter(|&top| top != first).collect();
+        kinds[ty.index()] = first;
+        kinds.iter_mut().filter(|kind| others.contains(kind)).for_each(|kind| *kind = first);
+    }
+    kinds
 }
 
 /// The tokens of an utterance in lower case, each followed by a space.

@@ -5,7 +5,7 @@ use super::rest::Rest;
 use super::{Item, Joins, OwnScores};
 use crate::budget::{Exhausted, Meter};
 use crate::grammar::{
-    Discontinuity, Grammar, LeafSymbol, N_USAGES, PartialSymbol, RuleKey, RuleKind, Side, Usage, commutes,
+    Discontinuity, Grammar, LeafSymbol, N_USAGES, PartialSymbol, RuleKind, Side, Usage, commutes,
     first_accepting,
 };
 use crate::hypergraph::{Edge, NONE};
@@ -65,6 +65,9 @@ impl Cell {
 
 /// Takes the items of a gold chart in order, tails before heads.
 pub(super) trait Sink {
+    /// Says to which typing of the program the next items belong.
+    fn typing(&mut self, number: u8);
+
     /// Starts the next item; returns its number.
     fn node(&mut self, item: Item) -> u32;
 
@@ -134,16 +137,16 @@ impl<'a> Builder<'a> {
         Self { domain, grammar, lattice, analysis, own, parents, starting, rest, sets, cells, n_items: 0 }
     }
 
-    /// Gives all items and their edges to the sink, the root last; `None` when the program has no derivation.
-    pub(super) fn run<K: Sink>(mut self, mut sink: K, meter: &Meter) -> Result<Option<K>, Exhausted> {
+    /// Gives all items and their edges to the sink; returns the edges into the root, which comes last.
+    pub(super) fn run(mut self, sink: &mut impl Sink, meter: &Meter) -> Result<Vec<Edge>, Exhausted> {
         let n = self.lattice.n_positions();
         for length in 1..=n {
             for p in 0..=n - length {
-                self.cell(p, p + length, &mut sink, meter)?;
+                self.cell(p, p + length, sink, meter)?;
             }
             meter.fits(sink.bytes() + self.n_items * ITEM_BYTES)?;
         }
-        Ok(self.root(&mut sink).then_some(sink))
+        Ok(self.root())
     }
 
     /// Whether the words outside a span of so many positions suffice for what an item lacks.
@@ -223,7 +226,7 @@ impl<'a> Builder<'a> {
     }
 
     fn key(&self, kind: RuleKind, input: TypeId, output: TypeId, side: Side) -> Option<u32> {
-        self.grammar.rule_index.get(&RuleKey { kind, input, output, side }).copied()
+        self.grammar.rule_index.get(&self.grammar.key(kind, input, output, side)).copied()
     }
 
     /// Constant, frame and arguments of a node that is a constant.
@@ -741,30 +744,22 @@ impl<'a> Builder<'a> {
         Edge { tails: [tail, NONE], weights: [weight, NONE, NONE] }
     }
 
-    /// Adds the root; false when it has no derivation.
-    fn root(&self, sink: &mut impl Sink) -> bool {
+    /// The edges into the root; none when the program has no derivation.
+    fn root(&self) -> Vec<Edge> {
         let n = self.lattice.n_positions();
         let Some(&(_, rule)) = self.grammar.roots.iter().find(|(ty, _)| *ty == self.analysis.types[0]) else {
-            return false;
+            return Vec::new();
         };
         let weight = self.rule(rule);
-        let tops: Vec<(usize, u32)> = self
-            .lattice
-            .firsts()
-            .filter_map(|p| Some((p, self.cells[self.lattice.cell(p, n)].get(Item::Closed(0))?)))
-            .collect();
-        if tops.is_empty() {
-            return false;
-        }
-        sink.node(Item::Closed(0));
-        for (p, top) in tops {
+        let edge = |p: usize| {
+            let top = self.cells[self.lattice.cell(p, n)].get(Item::Closed(0))?;
             let mut edge = self.one(top, weight);
             if self.own.joins == Joins::Tree && self.lattice.span(p, n).start > 0 {
                 edge.weights[1] = self.join(self.lattice.n_cells());
             }
-            sink.edge(edge);
-        }
-        true
+            Some(edge)
+        };
+        self.lattice.firsts().filter_map(edge).collect()
     }
 }
 

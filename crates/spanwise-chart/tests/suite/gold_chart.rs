@@ -52,6 +52,24 @@ proptest! {
     }
 }
 
+#[test]
+fn a_program_counts_in_all_its_typings() {
+    use spanwise_chart::grammar::{Grammar, N_USAGES};
+    use spanwise_chart::lattice::{Lattice, Leaf};
+    let file = "name = 'd'\ntypes = ['A', 'B', 'R']\nroot = { types = ['R'] }\n[constants]\n\
+                f = ['A = x -> R', 'B -> R']\nx = ['A', 'B']\n";
+    let domain = spanwise_lang::Domain::load(file, "d.toml", None, &spanwise_lang::domain::NoTables).unwrap();
+    let grammar = Grammar::new(&domain, Options::default());
+    let leaf = |at: u32, name: &str| Leaf::new(at, at + 1, crate::common::constant(&domain, name));
+    let lattice = Lattice::new(2, vec![leaf(0, "f"), leaf(1, "x")]).unwrap();
+    let mut terms = domain.new_terms();
+    let program = terms.parse("f(x)").unwrap();
+    let gold = GoldChart::new(&domain, &grammar, &lattice, &terms, program, Joins::None).unwrap();
+    let ones = vec![1.0; lattice.leaves().len() * N_USAGES + grammar.n_rules()];
+    // As an A, as a B, and as the default, where the second word means nothing.
+    assert_eq!(gold.graph().inside::<Count>(&ones).last(), Some(&3.0));
+}
+
 #[cfg(feature = "geo")]
 #[test]
 fn underivable_programs_have_a_reason() {

@@ -33,14 +33,8 @@ impl Evaluator<'_> {
 
     fn is_below(&self, name: &str, wanted: &str) -> bool {
         let types = self.domain.types();
-        let mut at = types.find(name);
-        while let Some(id) = at {
-            if types.name(id) == wanted {
-                return true;
-            }
-            at = types.parent(id);
-        }
-        false
+        let Some(id) = types.find(name) else { return false };
+        name == wanted || types.parents(id).iter().any(|&parent| self.is_below(types.name(parent), wanted))
     }
 
     fn describe(&self, state: &State) -> Naive {

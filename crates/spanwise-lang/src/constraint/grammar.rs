@@ -124,9 +124,9 @@ impl<'a> Compiler<'a> {
         let domain = self.domain;
         let body = Nonterminal(domain.types().len() as u32);
         for ty in domain.types().ids() {
-            let chain = std::iter::successors(Some(ty), |&below| domain.types().parent(below));
-            let is_root = chain.clone().any(|above| domain.root_types().contains(&above));
-            self.grammar.above.push(chain.map(of_type).chain(is_root.then_some(body)).collect());
+            let above = domain.types().above(ty);
+            let is_root = above.iter().any(|above| domain.root_types().contains(above));
+            self.grammar.above.push(above.into_iter().map(of_type).chain(is_root.then_some(body)).collect());
         }
         self.fresh();
         let program = domain.wrap().map_or(body, |_| self.fresh());

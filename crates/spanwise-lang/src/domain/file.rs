@@ -105,6 +105,8 @@ pub struct AccumulatorDecl {
     pub result: At<String>,
     /// What they are applied to when there is no such argument.
     pub default: Option<At<String>>,
+    /// For a set, the constants that make at most one of its elements.
+    pub unique: Vec<At<String>>,
 }
 
 /// How programs of the domain are evaluated.

@@ -114,14 +114,28 @@ fn names_of_constants_must_be_names_that_a_program_can_write() {
 }
 
 #[test]
-fn an_implicit_constant_takes_exactly_one_argument() {
-    for ty in ["A", "A, C -> A", "-> A"] {
+fn an_implicit_constant_is_inserted_with_one_argument_or_with_those_that_it_takes() {
+    let inserted = |implicit: &str, types: &str| -> Vec<usize> {
+        let domain = fine(&format!("f = {{ type = {types}, implicit = {implicit} }}"));
+        let frames = domain.frames_of(domain.predicate("f").unwrap());
+        frames.filter(|(_, frame)| frame.implicit).map(|(_, frame)| frame.slots.len()).collect()
+    };
+    assert_eq!(inserted("true", "\"A, C? -> A\""), [1]);
+    assert_eq!(inserted("true", "\"A\""), [0]);
+    assert_eq!(inserted("true", "[\"A, C -> A\", \"A\"]"), [2, 0]);
+    assert_eq!(inserted("[2]", "\"A, C? -> A\""), [2]);
+    assert_eq!(inserted("[0, 1]", "[\"C -> A\", \"C\"]"), [1, 0]);
+    assert_eq!(inserted("false", "\"A\""), []);
+    refused(
+        "f = { type = \"A, C? -> A\", implicit = [1, 3] }",
+        ["`f` has no signature with 3 arguments", "d.toml:6:43"],
+    );
+    for wrong in ["[]", "[-1]", "\"yes\"", "2"] {
         refused(
-            &format!("f = {{ type = \"{ty}\", implicit = true }}"),
-            ["an implicit constant takes exactly one argument", "d.toml:6:1"],
+            &format!("f = {{ type = \"A\", implicit = {wrong} }}"),
+            ["`implicit` must be true, false, or a list of numbers of arguments"],
         );
     }
-    fine("f = { type = \"A, C? -> A\", implicit = true }");
 }
 
 #[test]
@@ -292,14 +306,17 @@ fn members_in_names_must_have_every_column_of_the_form() {
 // ---- accumulators -------------------------------------------------------------------------------------------
 
 #[test]
-fn a_default_must_not_be_an_entity_too() {
+fn a_default_may_also_be_an_entity() {
     let rest = accumulator("head = \"pick\"\ndefault = \"lamp('a')\"");
-    let text = "the default `lamp('a')` is also a constant or an entity";
-    refused(&format!("{}{rest}", class("form = \"lamp('{name}')\"\nnames = [\"a\"]")), [text]);
-    refused(&format!("{}{rest}", class("form = \"lamp('{name}')\"\nopen = true")), [text]);
-    fine(&format!("{}{rest}", class("form = \"lamp('{name}')\"\nnames = [\"b\"]")));
-    let outside = class("form = \"lamp('{name}')\"\nnames = [\"a\"]").replace("\"B\"", "\"C\"");
-    fine(&format!("{outside}{rest}"));
+    let n_typings = |class: String| {
+        let domain = fine(&format!("c = \"C\"\nroot = \"R -> A\"\n{class}{rest}"));
+        let mut terms = domain.new_terms();
+        let program = terms.parse("root(pick(c, lamp('a')))").unwrap();
+        domain.analyses(&terms, program, 10).unwrap().len()
+    };
+    assert_eq!(n_typings(class("form = \"lamp('{name}')\"\nnames = [\"a\"]")), 2);
+    assert_eq!(n_typings(class("form = \"lamp('{name}')\"\nopen = true")), 2);
+    assert_eq!(n_typings(class("form = \"lamp('{name}')\"\nnames = [\"b\"]")), 1);
 }
 
 #[test]
@@ -530,7 +547,7 @@ fn words_that_must_be_used_are_those_of_names_phrases_and_values_that_a_program_
     let domain = file("true").unwrap();
     let found = |name: &str| domain.predicate(name).unwrap();
     let literal = domain.classes().iter().next().unwrap().holder.unwrap();
-    let span = |start, end| spanwise_core::Span::new(start, end);
+    let span = |start, end| Span::new(start, end);
     let all =
         [(span(0, 2), found("a")), (span(1, 2), found("b")), (span(2, 3), literal), (span(3, 4), found("c"))];
     let omissions = domain.omissions(5, all.into_iter());
@@ -553,4 +570,17 @@ fn must_be_used_needs_words_that_it_can_be_about() {
     assert!(load(text).is_ok());
     let text = load(&format!("{text}must_be_used = 1\n")).unwrap_err().to_string();
     assert!(text.contains("can be any words") && text.contains("d.toml:12:"), "{text}");
+}
+
+#[test]
+fn unique_constants_are_known_and_make_elements_of_the_set() {
+    let set = |unique: &str| {
+        format!(
+            "e = \"C\"\n[[sets]]\nhead = \"all\"\nelements = [\"C\"]\nresult = \"R\"\nunique = {unique}\n"
+        )
+    };
+    fine(&set("[\"e\"]"));
+    refused(&set("[\"x\"]"), ["unknown constant `x`"]);
+    refused(&set("[\"e\", \"e\"]"), ["`e` is listed twice"]);
+    refused(&format!("g = \"C -> R\"\n{}", set("[\"g\"]")), ["`g` makes no element of this set"]);
 }

@@ -4,13 +4,16 @@
 
 use super::chart::{ChartParser, ChartSettings, Dropped, JoinScores, ScoredChart, WITHOUT_PHRASE};
 use super::paper::{PaperParser, PaperSettings};
-use crate::family::{Blueprint, Compact, EncoderSource, Objective, Pair};
-use crate::span_model::{LossTarget, SpanFamily, SpanModel, Tables};
+use crate::family::{Blueprint, Compact, EncoderSource, Objective, Pair, Stored};
+use crate::span_model::{LossTarget, SpanFamily, SpanModel, Spec, Tables};
 use spanwise_chart::grammar::N_USAGES;
 use spanwise_chart::lattice::{Gradient, Leaf};
 use spanwise_core::{Span, Utterance};
 use spanwise_lang::{TermId, Terms};
 use spanwise_nn::Random;
+use spanwise_nn::pretrained::{Weights, write_safetensors};
+use std::collections::BTreeMap;
+use std::fs::File;
 use std::sync::Arc;
 
 const QUESTION: &str = "what is the largest state next to new york ?";
@@ -118,6 +121,33 @@ fn gradients_of_the_chart_parser_are_the_transpose_of_its_scores() {
         assert_eq!(chart.joins.is_empty(), joins == JoinScores::None);
         assert_eq!(chart.implicit.is_empty(), !implicit);
         assert_eq!(chart.leaves.len() % N_USAGES, 0);
+    }
+}
+
+/// The same settings load both kinds of models.
+#[test]
+fn models_of_earlier_versions_have_no_scores_of_implicit_constants_on_words() {
+    let settings = ChartSettings { implicit: true, ..ChartSettings::default() };
+    for scores_implicit in [false, true] {
+        let spec = Spec { scores_implicit, ..settings.spec() };
+        let model = built(|blueprint| SpanModel::build(spec, blueprint, 0).unwrap(), &[]);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("weights.safetensors");
+        let named: Vec<_> = model.network.params.named().collect();
+        let tensors: Vec<_> =
+            named.iter().map(|(name, shape, values)| (*name, *shape, &values[..])).collect();
+        write_safetensors(&mut File::create(&path).unwrap(), &tensors, &BTreeMap::new()).unwrap();
+        let mut weights = Weights::open(&path).unwrap();
+        let (domain, tokenizer) = (Arc::clone(&model.domain), model.tokenizer.clone());
+        let stored =
+            Stored { path: "model.json", domain, state: model.state(), tokenizer, weights: &mut weights };
+        let loaded = SpanModel::load(settings.spec(), stored).unwrap();
+        let parser = ChartParser::new(loaded, settings.clone());
+        let input = parser.prepare(Utterance::new(QUESTION)).unwrap();
+        let logits = vec![0.0; input.spans.len() * parser.model.network.head().n_labels];
+        let chart = ScoredChart::new(&parser, &input, &logits);
+        assert_eq!(chart.implicit.is_empty(), !scores_implicit);
+        assert!(chart.chart().is_ok());
     }
 }
 

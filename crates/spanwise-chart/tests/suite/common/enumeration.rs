@@ -13,10 +13,10 @@ enum Kind {
     Leaf(usize),
     Closed,
     List,
-    /// Several elements of a set.
-    Set,
-    /// A function with some elements of its set.
-    Spread,
+    /// Several elements of a set, with the constants that make at most one of them.
+    Set(u32),
+    /// A function with some elements of its set, with the same.
+    Spread(u32),
     /// Slots, which are filled, the slot of the last argument if that came from the left.
     Partial(Vec<TypeId>, u16, Option<usize>, TypeId),
     Composite(Side),
@@ -43,7 +43,9 @@ impl<'a> Enumeration<'a> {
     }
 
     fn rule(&self, kind: RuleKind, input: TypeId, output: TypeId, side: Side) -> f64 {
-        f64::from(self.case.rules[self.rule_at[&RuleKey { kind, input, output, side }]])
+        let base = |ty| self.case.domain.types().base(ty);
+        let key = RuleKey { kind, input: base(input), output: base(output), side };
+        f64::from(self.case.rules[self.rule_at[&key]])
     }
 
     fn usage(&self, leaf: usize, usage: Usage) -> f64 {
@@ -233,7 +235,7 @@ impl<'a> Enumeration<'a> {
         for item in items {
             match item.kind {
                 Kind::Closed => raw.push(item),
-                Kind::Set => {
+                Kind::Set(_) => {
                     let (_, set) = set(&self.case.domain);
                     let close = self.rule(RuleKind::Close, set.elements[0], set.result, Side::Right);
                     let term = self.case.domain.sketch(terms, &item.meaning);
@@ -442,7 +444,16 @@ impl<'a> Enumeration<'a> {
         let (_, set) = set(&self.case.domain);
         let single = closed.iter().filter(|item| matches!(item.meaning, Meaning::Done { .. }));
         let single = single.filter(|item| self.is_below(self.closed_type(item), set.elements[0]));
-        single.chain(items.iter().filter(|item| matches!(item.kind, Kind::Set))).cloned().collect()
+        single.chain(items.iter().filter(|item| matches!(item.kind, Kind::Set(_)))).cloned().collect()
+    }
+
+    /// The constants of which an item has an element, where a set has at most one of theirs.
+    fn used(&self, item: &Item) -> u32 {
+        let (_, set) = set(&self.case.domain);
+        match item.kind {
+            Kind::Set(used) | Kind::Spread(used) => used,
+            _ => set.unique_number(self.closed_type(item)).map_or(0, |number| 1 << number),
+        }
     }
 
     /// An element joins those on its right; a function takes elements from its right, then from its left.
@@ -457,9 +468,14 @@ impl<'a> Enumeration<'a> {
         let (domain, (_, set)) = (&self.case.domain, set(&self.case.domain));
         for element in left_elements.iter().filter(|item| matches!(item.kind, Kind::Closed)) {
             for others in right_elements {
+                let used = (self.used(element), self.used(others));
+                if used.0 & used.1 != 0 {
+                    continue;
+                }
+                let kind = Kind::Set(used.0 | used.1);
                 let rule = self.rule(RuleKind::Gather, set.elements[0], set.result, Side::Right);
                 let meaning = domain.gather(&element.meaning, &others.meaning).unwrap();
-                made.push(Item { meaning, kind: Kind::Set, score: element.score + others.score + rule });
+                made.push(Item { meaning, kind, score: element.score + others.score + rule });
             }
         }
         for function in left {
@@ -477,12 +493,12 @@ impl<'a> Enumeration<'a> {
                 let rule = self.rule(RuleKind::Spread, slot, result, Side::Right);
                 let meaning = domain.spread(&function.meaning, &elements.meaning).unwrap();
                 let score = function.score + usage + elements.score + rule;
-                made.push(Item { meaning, kind: Kind::Spread, score });
+                made.push(Item { meaning, kind: Kind::Spread(self.used(elements)), score });
             }
         }
-        for function in right.iter().filter(|item| matches!(item.kind, Kind::Spread)) {
+        for function in right.iter().filter(|item| matches!(item.kind, Kind::Spread(_))) {
             let (_, result) = self.shape(&function.meaning);
-            for elements in left_elements {
+            for elements in left_elements.iter().filter(|it| self.used(it) & self.used(function) == 0) {
                 let rule = self.rule(RuleKind::Settle, set.result, result, Side::Left);
                 let meaning = domain.apply(terms, &function.meaning, &elements.meaning).unwrap();
                 let score = function.score + elements.score + rule;

@@ -13,7 +13,7 @@ use spanwise_chart::typed::Input;
 use spanwise_core::Random;
 use spanwise_lang::domain::NoTables;
 use spanwise_lang::states::{AccumulatorId, AccumulatorTypes};
-use spanwise_lang::{ConstantId, Domain, FrameId, Meaning, Terms};
+use spanwise_lang::{ConstantId, Domain, FrameId, Meaning, Problem, TermId, Terms};
 use std::collections::BTreeSet;
 
 /// A score from -2 to 2 with three decimals.
@@ -52,6 +52,8 @@ const SIGNATURES: &[&str] = &[
     "B>, <B -> A",
     "<A, A -> B",
     "G> -> A",
+    "-> M",
+    "M -> A",
 ];
 
 /// The same for terms that lack an argument, and for arguments that can be missing. Some have the arguments of their form after a
@@ -84,6 +86,20 @@ const LACKING: &[&str] = &[
 
 /// Implicit constants that a random domain may have beside `q` and `w`: with no argument, one, and several.
 const IMPLICIT: &[&str] = &["B", "S", "S -> B", "S, A -> B", "B, B -> A", "A, G, B -> S", "B>, A -> S"];
+
+/// Pairs of signatures of one constant.
+const OVERLOADED: &[[&str; 2]] = &[
+    ["-> A", "-> S"],
+    ["-> B", "-> F"],
+    ["-> E", "-> B"],
+    ["A -> A", "S -> B"],
+    ["A -> B", "B -> A"],
+    ["B -> B", "A -> F"],
+    ["A, B -> A", "A, A -> B"],
+];
+
+/// Forms that several constants may share; some are also defaults.
+const FORMS: &[&str] = &["z()", "any()", "nil"];
 
 /// Everything that can be switched.
 pub fn options() -> impl Strategy<Value = Options> {
@@ -171,20 +187,34 @@ fn case(random: &mut Random, options: Options, is_repeated: bool) -> Case {
     let implicit: Vec<(usize, &str)> =
         (0..n_implicit).map(|at| (at, IMPLICIT[extra.below(IMPLICIT.len())])).collect();
     let mut source = format!("implicit_chain = {}\n", 1 + extra.below(2));
-    source += "name = \"random\"\ntypes = [\"A\", \"B < A\", \"S\", \"E\", \"R\", \"F < G\", \"G\", \"V\", \"N\"]\ngap = \"N\"\n\
+    source += "name = \"random\"\ntypes = [\"A\", \"B < A\", \"S\", \"E\", \"R\", \"F < G\", \"G\", \"V\", \"N\", \"M < B, S\"]\ngap = \"N\"\n\
          [root]\ntypes = [\"A\", \"R\", \"G\"]\nwrap = \"do({})\"\n\
          [[accumulators]]\nhead = \"pick\"\nelements = [\"E\"]\nover = \"S\"\nresult = \"R\"\ndefault = \"any()\"\n\
-         [[sets]]\nhead = \"all\"\nelements = [\"F\"]\nresult = \"G\"\n\
+         [[sets]]\nhead = \"all\"\nelements = [\"F\"]\nresult = \"G\"\n@UNIQUE@\
          [constants]\nq = { type = \"B -> A\", implicit = true }\nv = { type = \"V\", form = \"v({0})\" }\nu = \"N/ -> B\"\nw = { type = [\"A -> S\", \"R -> A\"], implicit = true }\n";
     for (at, signature) in implicit {
         source += &format!("i{at} = {{ type = \"{signature}\", implicit = true }}\n");
     }
     for (at, signature) in signatures.iter().enumerate() {
-        source += &match signature.split_once(" | ") {
-            Some((ty, form)) => format!("k{at} = {{ type = \"{ty}\", form = \"k{at}({form})\" }}\n"),
-            None => format!("k{at} = \"{signature}\"\n"),
+        // Where programs determine their words, each has one typing.
+        source += &match (extra.below(4), signature.split_once(" | ")) {
+            (_, Some((ty, form))) => format!("k{at} = {{ type = \"{ty}\", form = \"k{at}({form})\" }}\n"),
+            (0, _) if is_repeated => format!("k{at} = {:?}\n", OVERLOADED[extra.below(OVERLOADED.len())]),
+            (1, _) if is_repeated && signature.starts_with("->") => {
+                let form = FORMS[extra.below(FORMS.len())];
+                format!("k{at} = {{ type = \"{signature}\", form = \"{form}\" }}\n")
+            }
+            _ => format!("k{at} = \"{signature}\"\n"),
         };
     }
+    // Some of the constants that make elements make at most one.
+    let is_plain = |at: &usize| source.contains(&format!("k{at} = \"{}\"", signatures[*at]));
+    let elements =
+        (0..n_constants).filter(|&at| matches!(&*signatures[at], "-> F" | "A -> F")).filter(is_plain);
+    let unique: Vec<String> =
+        elements.filter(|_| extra.below(2) == 0).map(|at| format!("\"k{at}\"")).collect();
+    source =
+        source.replace("@UNIQUE@", &format!("unique = [{}]\n", unique[..unique.len().min(5)].join(", ")));
     let domain =
         Domain::load(&source, "random.toml", None, &NoTables).unwrap_or_else(|errors| panic!("{errors}"));
     let grammar = Grammar::new(&domain, options);
@@ -271,7 +301,12 @@ impl Case {
         let mut found = BTreeSet::new();
         for p in (0..n).filter(|&p| self.can_omit(0, self.lattice.span(p, n).start)) {
             for free in self.free(&mut terms, p, n) {
-                if let Some(program) = self.domain.program(&mut terms, &free.meaning) {
+                let program = self.domain.program(&mut terms, &free.meaning);
+                // Sets may have elements that are not allowed together.
+                let is_allowed = |program: &TermId| {
+                    !matches!(self.domain.analyze(&terms, *program), Err(Problem::Repeated { .. }))
+                };
+                if let Some(program) = program.filter(is_allowed) {
                     found.insert(terms.display(program).to_string());
                 }
             }

@@ -1,12 +1,12 @@
 //! Compiles accumulators, and checks the rules that give each program only one derivation.
 
 use super::super::file::{AccumulatorDecl, At};
-use super::super::{Accumulator, Class};
+use super::super::{Accumulator, ConstantId};
 use super::Compiler;
 use crate::diag::Diagnostic;
 use crate::form::{Form, parse_at};
 use crate::states::{AccumulatorId, AccumulatorTypes};
-use crate::term::{Shape, TermId};
+use crate::term::Shape;
 use crate::types::TypeId;
 use spanwise_core::IndexVec;
 
@@ -40,7 +40,8 @@ impl Compiler<'_> {
         let elements: Vec<TypeId> = decl.elements.iter().filter_map(|name| self.ty(name)).collect();
         let taken = |acc: &AccumulatorTypes| {
             acc.elements.iter().any(|&a| {
-                elements.iter().any(|&b| self.types.is_subtype(a, b) || self.types.is_subtype(b, a))
+                let is_both = |ty| elements.iter().any(|&b| self.types.is_subtype(ty, b));
+                self.types.ids().any(|ty| self.types.is_subtype(ty, a) && is_both(ty))
             })
         };
         if found.types.iter().any(taken) {
@@ -53,12 +54,13 @@ impl Compiler<'_> {
             let parsed = parse_at(&mut self.base, &text.value, text.range.start);
             self.keep(parsed)
         });
-        self.check_default(decl, default, over, result);
+        self.check_default(decl, over, result);
         found.types.push(AccumulatorTypes {
             elements,
             over: Some(over),
             result,
             has_default: default.is_some(),
+            unique: Vec::new(),
         });
         let declared = decl.head.range.clone();
         found.all.push(Accumulator { head: self.base.intern(&decl.head.value), default, declared });
@@ -79,9 +81,34 @@ impl Compiler<'_> {
             self.problems.push(Diagnostic::new(decl.result.range.clone(), message).hint(hint));
             return;
         }
-        found.types.push(AccumulatorTypes { elements, over: None, result, has_default: false });
+        let unique = self.unique(decl, &elements);
+        found.types.push(AccumulatorTypes { elements, over: None, result, has_default: false, unique });
         let declared = decl.head.range.clone();
         found.all.push(Accumulator { head: self.base.intern(&decl.head.value), default: None, declared });
+    }
+
+    /// The constants that make at most one element of a set, with the types of those elements.
+    fn unique(&mut self, decl: &AccumulatorDecl, elements: &[TypeId]) -> Vec<(ConstantId, Vec<TypeId>)> {
+        let mut found: Vec<(ConstantId, Vec<TypeId>)> = Vec::new();
+        for name in &decl.unique {
+            let Some(&constant) = self.predicate_of.get(&name.value) else {
+                self.unknown_constant(name);
+                continue;
+            };
+            let is_element = |ty: TypeId| elements.iter().any(|&element| self.types.is_subtype(ty, element));
+            let own = self.parts.iter().filter(|(owner, base, _)| *owner == constant && is_element(*base));
+            let types: Vec<TypeId> = own.map(|(.., part)| *part).collect();
+            if types.is_empty() {
+                let message = format!("`{}` makes no element of this set", name.value);
+                let hint = "`unique` lists constants whose result is a type of its elements";
+                self.problems.push(Diagnostic::new(name.range.clone(), message).hint(hint));
+            } else if found.iter().any(|(known, _)| *known == constant) {
+                self.problem(&name.range, format!("`{}` is listed twice", name.value));
+            } else {
+                found.push((constant, types));
+            }
+        }
+        found
     }
 
     /// The head must be a plain name, and no constant may be written with it.
@@ -105,17 +132,9 @@ impl Compiler<'_> {
         true
     }
 
-    /// With a default, each program must still have only one derivation. A default that several constants together could
-    /// build is not detected.
-    fn check_default(
-        &mut self,
-        decl: &AccumulatorDecl,
-        default: Option<TermId>,
-        over: TypeId,
-        result: TypeId,
-    ) {
-        let (Some(text), Some(term)) = (&decl.default, default) else { return };
-        if self.types.is_subtype(result, over) {
+    /// With a default, each program must still have only one derivation on the same words.
+    fn check_default(&mut self, decl: &AccumulatorDecl, over: TypeId, result: TypeId) {
+        if decl.default.is_some() && self.types.is_subtype(result, over) {
             let message = format!(
                 "`{}` has a default, so its result must not be a type that it is applied to",
                 decl.head.value
@@ -123,24 +142,5 @@ impl Compiler<'_> {
             let hint = "otherwise a program has several derivations: choose a `result` that is not a subtype of `over`";
             self.problems.push(Diagnostic::new(decl.result.range.clone(), message).hint(hint));
         }
-        if self.is_constant(term, over) {
-            let message = format!(
-                "the default `{}` is also a constant or an entity of a type that `over` accepts",
-                text.value
-            );
-            let hint = "give that constant or entity a type that `over` does not accept";
-            self.problems.push(Diagnostic::new(text.range.clone(), message).hint(hint));
-        }
-    }
-
-    /// Whether a constant or an entity of this type is written like `term`.
-    fn is_constant(&self, term: TermId, ty: TypeId) -> bool {
-        let fits = |found: TypeId| self.types.is_subtype(found, ty);
-        let is_member = |class: &Class| class.open && class.accepts(&self.base, term);
-        let listed = self.entity_of.get(&term).map(|&entity| self.constants[entity].frames.start as usize);
-        let mut frames = self.frames.iter().enumerate();
-        frames.any(|(at, frame)| {
-            (frame.form == Some(Form::Ground(term)) || listed == Some(at)) && fits(frame.result)
-        }) || self.classes.iter().any(|class| is_member(class) && fits(class.ty))
     }
 }

@@ -1,6 +1,6 @@
 //! Compiles constants: turns their signatures into frames.
 
-use super::super::file::{At, ConstantDecl, DomainFile, ImplicitDecl};
+use super::super::file::{AccumulatorDecl, At, ConstantDecl, DomainFile, ImplicitDecl};
 use super::super::{Constant, ConstantId, Frame, FrameId, Kind};
 use super::{Compiler, System};
 use crate::diag::{Diagnostic, closest};
@@ -36,8 +36,12 @@ impl Compiler<'_> {
         let is_called = signatures.iter().any(|(_, signature)| !signature.slots.is_empty());
         let id = ConstantId(self.constants.len() as u32);
         let first = self.frames.len() as u32;
+        let is_unique = |set: &AccumulatorDecl| set.unique.iter().any(|name| name.value == decl.name.value);
+        let is_unique = system.accumulators.iter().any(is_unique);
         for (range, signature) in &signatures {
-            self.frames_of_signature(decl, range, signature, is_called, id);
+            let result = if is_unique { self.part_of(id, signature.result) } else { signature.result };
+            let signature = Signature { result, ..signature.clone() };
+            self.frames_of_signature(decl, range, &signature, is_called, id);
         }
         self.check_frames(decl, first);
         self.mark_implicit(decl, first, system);
@@ -52,6 +56,16 @@ impl Compiler<'_> {
             implicit: decl.implicit != ImplicitDecl::No,
         });
         self.predicate_of.insert(decl.name.value.clone(), id);
+    }
+
+    /// The part of a type that only this constant gives, so that charts know its elements of a set from others.
+    fn part_of(&mut self, constant: ConstantId, ty: TypeId) -> TypeId {
+        let known = self.parts.iter().find(|(owner, base, _)| (*owner, *base) == (constant, ty));
+        known.map(|(.., part)| *part).unwrap_or_else(|| {
+            let part = self.types.add_part(ty);
+            self.parts.push((constant, ty, part));
+            part
+        })
     }
 
     /// Checks that a name can be written in programs.

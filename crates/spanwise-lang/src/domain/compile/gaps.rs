@@ -42,7 +42,8 @@ pub(super) fn types(file: &DomainFile, system: &System, problems: &mut Vec<Diagn
 
 fn with_gap(decl: &TypeDecl, gap: &At<String>) -> TypeDecl {
     let slashed = |ty: &str| (name(ty, &gap.value), gap.range.clone());
-    TypeDecl { name: slashed(&decl.name.0), parent: decl.parent.as_ref().map(|(parent, _)| slashed(parent)) }
+    let parents = decl.parents.iter().map(|(parent, _)| slashed(parent)).collect();
+    TypeDecl { name: slashed(&decl.name.0), parents }
 }
 
 /// The plain signatures of all constants and classes of predicates. Those with a problem are reported when they are compiled.
@@ -64,8 +65,7 @@ fn reachable(types: &Types, gap: TypeId, signatures: &[Signature]) -> Vec<bool> 
         for signature in signatures {
             let mut slots = signature.slots.iter().filter(|slot| slot.can_gap);
             if slots.any(|slot| types.is_subtype(gap, slot.ty) || found[slot.ty.index()]) {
-                let above = std::iter::successors(Some(signature.result), |&ty| types.parent(ty));
-                above.for_each(|ty| found[ty.index()] = true);
+                types.above(signature.result).into_iter().for_each(|ty| found[ty.index()] = true);
             }
         }
         if found.iter().filter(|found| **found).count() == n_found {

@@ -53,6 +53,7 @@ pub(super) fn compile(
         frame_owner: IndexVec::new(),
         classes: IndexVec::new(),
         predicate_of: HashMap::new(),
+        parts: Vec::new(),
         predicate_classes: Vec::new(),
         entity_of: HashMap::new(),
         written: HashMap::new(),
@@ -192,6 +193,8 @@ struct Compiler<'a> {
     frame_owner: IndexVec<FrameId, ConstantId>,
     classes: IndexVec<ClassId, Class>,
     predicate_of: HashMap<String, ConstantId>,
+    /// For constants that make at most one element of a set: the type of the file, and the type that nothing else has.
+    parts: Vec<(ConstantId, TypeId, TypeId)>,
     predicate_classes: Vec<String>,
     entity_of: HashMap<TermId, ConstantId>,
     /// Predicates by their terms without arguments.

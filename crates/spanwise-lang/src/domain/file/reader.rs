@@ -153,24 +153,30 @@ impl FileReader<'_> {
         style
     }
 
-    /// `"Number"`, or `"State, City < Named"`.
+    /// `"Number"`, or `"State, City < Named, Known"`.
     fn types(&mut self, table: &dyn TableLike) -> Vec<TypeDecl> {
         let mut decls = Vec::new();
         for text in self.texts(table, "types") {
-            let (names, parent) = match text.value.split_once('<') {
-                Some((names, parent)) => (names, Some((parent, text.range.start + names.len() + 1))),
+            let (names, parents) = match text.value.split_once('<') {
+                Some((names, parents)) => (names, Some((parents, text.range.start + names.len() + 1))),
                 None => (text.value.as_str(), None),
             };
-            let parent = parent.and_then(|(parent, at)| self.type_name(parent, at));
-            let mut at = text.range.start;
-            for name in names.split(',') {
-                if let Some(name) = self.type_name(name, at) {
-                    decls.push(TypeDecl { name, parent: parent.clone() });
-                }
-                at += name.len() + 1;
-            }
+            let parents = parents.map(|(parents, at)| self.type_names(parents, at)).unwrap_or_default();
+            let names = self.type_names(names, text.range.start);
+            decls.extend(names.into_iter().map(|name| TypeDecl { name, parents: parents.clone() }));
         }
         decls
+    }
+
+    /// Names between commas.
+    fn type_names(&mut self, text: &str, start: usize) -> Vec<(String, Range<usize>)> {
+        let mut at = start;
+        let mut names = Vec::new();
+        for name in text.split(',') {
+            names.extend(self.type_name(name, at));
+            at += name.len() + 1;
+        }
+        names
     }
 
     fn type_name(&mut self, text: &str, start: usize) -> Option<(String, Range<usize>)> {
@@ -366,7 +372,8 @@ impl FileReader<'_> {
                 self.missing(range, "elements", "[[accumulators]]");
             }
             if let (Some(head), Some(over), Some(result)) = (head, over, result) {
-                decls.push(AccumulatorDecl { head, elements, over: Some(over), result, default });
+                let (over, unique) = (Some(over), Vec::new());
+                decls.push(AccumulatorDecl { head, elements, over, result, default, unique });
             }
         }
         decls
@@ -375,7 +382,7 @@ impl FileReader<'_> {
     fn sets(&mut self, parent: &dyn TableLike) -> Vec<AccumulatorDecl> {
         let mut decls = Vec::new();
         for table in self.tables(parent, "sets") {
-            self.only(table, &["head", "elements", "result"], "[[sets]]");
+            self.only(table, &["head", "elements", "result", "unique"], "[[sets]]");
             let range = self.table_range(table);
             let head = self.required(table, "head", "[[sets]]", range.clone());
             let result = self.required(table, "result", "[[sets]]", range.clone());
@@ -384,7 +391,8 @@ impl FileReader<'_> {
                 self.missing(range, "elements", "[[sets]]");
             }
             if let (Some(head), Some(result)) = (head, result) {
-                decls.push(AccumulatorDecl { head, elements, over: None, result, default: None });
+                let (over, default, unique) = (None, None, self.texts(table, "unique"));
+                decls.push(AccumulatorDecl { head, elements, over, result, default, unique });
             }
         }
         decls

@@ -22,6 +22,9 @@ const DERIVATIONS_PER_PROGRAM: usize = 50;
 /// What leaving out a word that must be used costs where no program uses all of them.
 const MUST_BE_USED: f32 = 30.0;
 
+/// Derivations looked at until one has a program whose sets are allowed.
+const MAX_TRIED: usize = 200;
+
 /// Spans that are less probable than this are left out.
 const MIN_POSTERIOR: f64 = 1e-4;
 
@@ -53,9 +56,8 @@ fn found(
 ) -> Result<Option<Decoded>, Exhausted> {
     let parser = scored.parser;
     let chart = BestChart::within(input, &parser.best_rules, meter)?;
-    let Some(best) = chart.best() else { return Ok(None) };
     let mut terms = parser.model.domain.new_terms();
-    let Some((program, tree)) = chart.tree(&mut terms, &best) else { return Ok(None) };
+    let Some((best, program, tree)) = chart.best_tree(&mut terms, MAX_TRIED) else { return Ok(None) };
     let listed = others(&chart, &mut terms, program, details.alternatives, meter);
     drop(chart);
     // Joins are counted where they have a score; a score of zero changes nothing else.
