@@ -122,6 +122,7 @@ impl Candidates {
 }
 
 /// For each word, what it costs to leave it out, because of names and phrases that were found there and of literals.
+#[must_use]
 pub fn omissions(
     domain: &Domain,
     lattice: &Lattice,
