@@ -53,16 +53,10 @@ const SIGNATURES: &[&str] = &[
     "G> -> A",
 ];
 
-/// The same for terms that lack an argument, and for arguments that can be missing. Some have the arguments of their form after a
-/// bar.
+/// The same for terms that lack an argument, and what completes them. Some have the arguments of their form after a bar.
 const LACKING: &[&str] = &[
     "-> A",
     "-> B",
-    "A -> B",
-    "A, B -> A",
-    "A? -> B",
-    "<B -> A",
-    // Terms that lack an argument, and what completes them.
     "-> V | {0}",
     "B -> V | {1}, {0}",
     "V -> V | {1}",
@@ -70,12 +64,17 @@ const LACKING: &[&str] = &[
     "A, V -> B | {1}, {2:1}",
     "V>, <A -> A | {2}, {1:2}, {2}",
     "B, A, V -> V | {0}, {1}, {2}, {3:1}",
-    // Arguments that can be missing, slots that hand up a gap, and what completes it.
+];
+
+/// The same for arguments that can be missing, slots that hand up a gap, and what completes it.
+const GAPS: &[&str] = &[
+    "-> A",
     "-> N",
     "N/ -> A",
     "<N/, N/> -> A",
     "N/, A/ -> B",
     "A/>, N -> B",
+    "A/? -> B",
     "A/N -> B | {1:who}",
     "A/N>, <N -> A | {1:2}, {2}",
     "B/N, A -> A | {1:it}, {2}",
@@ -152,7 +151,7 @@ pub fn built_in_cases(seed: u64, name: &str, options: Options) -> Vec<Case> {
 fn case(random: &mut Random, options: Options, is_repeated: bool) -> Case {
     let n_tokens = 1 + random.below(6);
     let n_constants = 1 + random.below(8);
-    let pool = if random.below(3) == 0 { LACKING } else { SIGNATURES };
+    let pool = [LACKING, GAPS, SIGNATURES, SIGNATURES, SIGNATURES][random.below(5)];
     let signatures: Vec<String> =
         (0..n_constants).map(|_| pool[random.below(pool.len())].to_owned()).collect();
     let mut source = String::from(
