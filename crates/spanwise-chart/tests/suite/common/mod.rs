@@ -189,8 +189,13 @@ fn case(random: &mut Random, options: Options, is_repeated: bool) -> Case {
     };
     let is_strict = random.below(3) == 0;
     let must_be_used: Vec<bool> = (0..n_tokens).map(|_| is_strict && random.below(3) == 0).collect();
-    let lattice = lattice.using(&must_be_used);
+    let lattice = lattice.using(&must_be_used, uses);
     Case { domain, grammar, lattice, leaves: leaf_scores, rules, joins, must_be_used, signatures }
+}
+
+/// Whether a leaf may take words that must be used: that of every other constant and word.
+fn uses(leaf: &Leaf) -> bool {
+    (leaf.start + leaf.constant.0).is_multiple_of(2)
 }
 
 impl Case {
@@ -368,7 +373,8 @@ impl Case {
 
     /// Whether a leaf and null words after it may take all words up to `end`.
     fn can_reach(&self, leaf: &Leaf, end: u32) -> bool {
-        leaf.end <= end && self.can_omit(leaf.end, end)
+        let is_allowed = uses(leaf) || self.can_omit(leaf.start, leaf.end);
+        is_allowed && leaf.end <= end && self.can_omit(leaf.end, end)
     }
 
     /// Every derivation in normal form with its score, by a recursion that shares nothing with the chart.
