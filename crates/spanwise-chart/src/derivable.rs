@@ -97,7 +97,7 @@ impl<'a> Derivability<'a> {
         let used = self.best_leaves(&lattice, (terms, program), &worth);
         let is_used =
             |word: usize| used.iter().flatten().any(|leaf| is_in(leaf.span(), word) && worth(leaf) > 0.0);
-        wanted.into_iter().filter(|&word| used.is_some() && !is_used(word)).collect()
+        wanted.iter().copied().filter(|&word| used.is_some() && !is_used(word)).collect()
     }
 
     /// The leaves of the derivation of a program that are worth most together, in the last setting.
