@@ -46,7 +46,7 @@ impl Candidates {
         let lattice = self.lattice_with(domain, utterance, utterance, &matches, Vec::new())?;
         let found = matches.iter().map(|found| (found.span, found.constant));
         let omissions = omissions(domain, &lattice, found);
-        Ok(lattice.using(&forbidden(&omissions)))
+        Ok(lattice.using(&forbidden(&omissions), |leaf| is_found(leaf, &matches)))
     }
 
     /// The same for exact matches that are known already, with literals in `read`, the utterance after corrections, and with more leaves, such as those of inexact matches. What is
@@ -122,6 +122,7 @@ impl Candidates {
 }
 
 /// For each word, what it costs to leave it out, because of names and phrases that were found there and of literals.
+#[must_use]
 pub fn omissions(
     domain: &Domain,
     lattice: &Lattice,
@@ -130,6 +131,13 @@ pub fn omissions(
     let literals = lattice.leaves().iter().filter(|leaf| leaf.value.is_some());
     let literals = literals.map(|leaf| (leaf.span(), leaf.constant));
     domain.omissions(lattice.n_tokens(), found.chain(literals))
+}
+
+/// Whether a leaf is a name or phrase that was found, or a literal: then it uses its words.
+#[must_use]
+pub fn is_found(leaf: &Leaf, matches: &[Match]) -> bool {
+    let is_it = |found: &Match| found.constant == leaf.constant && found.span == leaf.span();
+    leaf.value.is_some() || matches.iter().any(is_it)
 }
 
 /// For each word, whether it must be used, for [`Lattice::using`].

@@ -1,6 +1,6 @@
 //! Whether programs can be derived at all, setting by setting, and why not.
 
-use crate::candidates::{Candidates, PredicatePlacement, licensed, omissions};
+use crate::candidates::{Candidates, PredicatePlacement, is_found, licensed, omissions};
 use crate::gold::{GoldChart, Joins, Underivable, has_order};
 use crate::grammar::{Discontinuity, Grammar, N_USAGES, Options};
 use crate::lattice::{ChartError, Lattice, Leaf};
@@ -119,26 +119,33 @@ impl<'a> Derivability<'a> {
         if wanted.is_empty() {
             return wanted;
         }
-        let worth = |leaf: &Leaf| wanted.iter().filter(|&&word| is_in(leaf.span(), word)).count() as f32;
-        let used = self.best_words(&lattice, (terms, program), &worth);
-        let is_used = |word: usize| used.iter().flatten().any(|span| is_in(*span, word));
-        wanted.into_iter().filter(|&word| used.is_some() && !is_used(word)).collect()
+        let worth = |leaf: &Leaf| {
+            let words = wanted.iter().filter(|&&word| is_in(leaf.span(), word)).count();
+            if is_found(leaf, &matches) { words as f32 } else { 0.0 }
+        };
+        let used = self.best_leaves(&lattice, (terms, program), &worth);
+        let is_used =
+            |word: usize| used.iter().flatten().any(|leaf| is_in(leaf.span(), word) && worth(leaf) > 0.0);
+        wanted.iter().copied().filter(|&word| used.is_some() && !is_used(word)).collect()
     }
 
-    /// The words of the constants in the derivation of a program whose leaves are worth most, in the last setting.
-    fn best_words(
+    /// The leaves of the derivation of a program that are worth most together, in the last setting.
+    fn best_leaves(
         &self,
         lattice: &Lattice,
         (terms, program): (&mut Terms, TermId),
         worth: &dyn Fn(&Leaf) -> f32,
-    ) -> Option<Vec<Span>> {
+    ) -> Option<Vec<Leaf>> {
         let grammar = self.grammars.last()?;
         let chart = GoldChart::new(self.domain, grammar, lattice, terms, program, Joins::None).ok()?;
         let mut scores: Vec<f32> = lattice.leaves().iter().flat_map(|leaf| [worth(leaf); N_USAGES]).collect();
         scores.resize(scores.len() + grammar.n_rules(), 0.0);
         let best = chart.best_tree(self.domain, lattice, terms, &scores)?;
-        let constants = best.tree.nodes.iter().filter(|node| matches!(node.category, Category::Constant(_)));
-        Some(constants.map(|node| node.span).collect())
+        let is_it = |leaf: &&Leaf| {
+            let mut nodes = best.tree.nodes.iter();
+            nodes.any(|node| node.span == leaf.span() && node.category == Category::Constant(leaf.constant))
+        };
+        Some(lattice.leaves().iter().filter(is_it).copied().collect())
     }
 }
 

@@ -171,6 +171,8 @@ pub struct Prepared {
     pub matches: Vec<LeafMatch>,
     /// For each word, what it costs to leave it out.
     pub omissions: Vec<Omission>,
+    /// For each leaf, whether it is a name, a phrase or a literal, and so uses its words.
+    pub uses: Vec<bool>,
 }
 
 /// The part of `model.json` that restores a [`SpanModel`].
@@ -397,8 +399,10 @@ impl SpanModel {
         let matches = lattice.leaves().iter().map(|leaf| matches.of(leaf)).collect();
         let found = read.found.iter().filter(|found| found.kind <= MatchKind::Folded);
         let omissions = omissions(&self.domain, &lattice, found.map(|found| (found.span, found.constant)));
-        let lattice = lattice.using(&forbidden(&omissions));
-        Ok(Prepared { utterance, read, pieces, lattice, matches, omissions })
+        let is_use = |leaf: &Leaf| leaf.value.is_some() || read.is_found(leaf);
+        let uses = lattice.leaves().iter().map(is_use).collect();
+        let lattice = lattice.using(&forbidden(&omissions), is_use);
+        Ok(Prepared { utterance, read, pieces, lattice, matches, omissions, uses })
     }
 
     /// The tree of a program in which constants take whole phrases of the domain; `None` where they do in `tree`, or where the

@@ -64,6 +64,19 @@ fn an_argument_is_missing_where_slots_allow_it_and_through_slots_that_hand_it_up
 }
 
 #[test]
+fn an_optional_argument_that_is_left_out_hands_up_no_gap() {
+    let more = "talk = { type = \"Sentence/? -> Sentence\" }\ndoze = { type = \"Thing/? -> Sentence\" }\n";
+    let domain = load(&[QUESTIONS, more].concat()).unwrap();
+    for good in
+        ["talk()", "talk(sleep(cat))", "question(talk(sleep(what)))", "doze()", "question(doze(what))"]
+    {
+        assert!(is_typed(&domain, good), "{good}");
+    }
+    assert!(!is_typed(&domain, "question(talk())"));
+    assert!(!is_typed(&domain, "question(doze())"));
+}
+
+#[test]
 fn only_types_that_can_have_a_gap_are_generated_with_readable_names() {
     let domain = load(QUESTIONS).unwrap();
     let generated: Vec<&str> =

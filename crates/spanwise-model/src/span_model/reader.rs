@@ -1,6 +1,7 @@
 //! Reads the words of an utterance: corrects typing errors, and finds names and phrases, exactly or nearly.
 
 use crate::outcome::{Correction, Crowded, Parse};
+use spanwise_chart::lattice::Leaf;
 use spanwise_chart::tree::Category;
 use spanwise_core::{Span, Token, Utterance};
 use spanwise_lang::lexicon::{Match, Source};
@@ -131,6 +132,11 @@ impl Read {
         let plain =
             |found: &Approximate| Match { span: found.span, constant: found.constant, source: found.source };
         exact.map(plain).collect()
+    }
+
+    /// Whether a leaf is a name or phrase that was found, exactly or nearly.
+    pub(super) fn is_found(&self, leaf: &Leaf) -> bool {
+        self.of(leaf.span(), leaf.constant).is_some()
     }
 
     /// The match of a constant on a span, if there is one.

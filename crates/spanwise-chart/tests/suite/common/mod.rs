@@ -56,16 +56,10 @@ const SIGNATURES: &[&str] = &[
     "M -> A",
 ];
 
-/// The same for terms that lack an argument, and for arguments that can be missing. Some have the arguments of their form after a
-/// bar.
+/// The same for terms that lack an argument, and what completes them. Some have the arguments of their form after a bar.
 const LACKING: &[&str] = &[
     "-> A",
     "-> B",
-    "A -> B",
-    "A, B -> A",
-    "A? -> B",
-    "<B -> A",
-    // Terms that lack an argument, and what completes them.
     "-> V | {0}",
     "B -> V | {1}, {0}",
     "V -> V | {1}",
@@ -73,12 +67,17 @@ const LACKING: &[&str] = &[
     "A, V -> B | {1}, {2:1}",
     "V>, <A -> A | {2}, {1:2}, {2}",
     "B, A, V -> V | {0}, {1}, {2}, {3:1}",
-    // Arguments that can be missing, slots that hand up a gap, and what completes it.
+];
+
+/// The same for arguments that can be missing, slots that hand up a gap, and what completes it.
+const GAPS: &[&str] = &[
+    "-> A",
     "-> N",
     "N/ -> A",
     "<N/, N/> -> A",
     "N/, A/ -> B",
     "A/>, N -> B",
+    "A/? -> B",
     "A/N -> B | {1:who}",
     "A/N>, <N -> A | {1:2}, {2}",
     "B/N, A -> A | {1:it}, {2}",
@@ -176,7 +175,7 @@ pub fn built_in_cases(seed: u64, name: &str, options: Options) -> Vec<Case> {
 fn case(random: &mut Random, options: Options, is_repeated: bool) -> Case {
     let n_tokens = 1 + random.below(6);
     let n_constants = 1 + random.below(8);
-    let pool = if random.below(3) == 0 { LACKING } else { SIGNATURES };
+    let pool = [LACKING, GAPS, SIGNATURES, SIGNATURES, SIGNATURES][random.below(5)];
     let signatures: Vec<String> =
         (0..n_constants).map(|_| pool[random.below(pool.len())].to_owned()).collect();
     let drawn =
@@ -237,10 +236,15 @@ fn case(random: &mut Random, options: Options, is_repeated: bool) -> Case {
     };
     let is_strict = random.below(3) == 0;
     let must_be_used: Vec<bool> = (0..n_tokens).map(|_| is_strict && random.below(3) == 0).collect();
-    let lattice = lattice.using(&must_be_used);
+    let lattice = lattice.using(&must_be_used, uses);
     let n_implicit = if extra.below(3) == 0 { 0 } else { grammar.n_implicit_scores(&lattice) };
     let implicit = (0..n_implicit).map(|_| score(&mut extra)).collect();
     Case { domain, grammar, lattice, leaves: leaf_scores, rules, joins, implicit, must_be_used, signatures }
+}
+
+/// Whether a leaf may take words that must be used: that of every other constant and word.
+fn uses(leaf: &Leaf) -> bool {
+    (leaf.start + leaf.constant.0).is_multiple_of(2)
 }
 
 impl Case {
@@ -469,7 +473,8 @@ impl Case {
 
     /// Whether a leaf and null words after it may take all words up to `end`.
     fn can_reach(&self, leaf: &Leaf, end: u32) -> bool {
-        leaf.end <= end && self.can_omit(leaf.end, end)
+        let is_allowed = uses(leaf) || self.can_omit(leaf.start, leaf.end);
+        is_allowed && leaf.end <= end && self.can_omit(leaf.end, end)
     }
 
     /// Every derivation in normal form with its score, by a recursion that shares nothing with the chart.

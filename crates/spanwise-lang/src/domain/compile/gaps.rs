@@ -7,7 +7,7 @@
 use super::super::file::{At, DomainFile};
 use super::{Compiler, System};
 use crate::diag::Diagnostic;
-use crate::signature::{self, Absent, Signature};
+use crate::signature::{self, Absent, Signature, Slot};
 use crate::types::{TypeDecl, TypeId, Types};
 use spanwise_core::Idx;
 
@@ -88,7 +88,8 @@ impl Compiler<'_> {
                 if self.types.is_subtype(gap, slot.ty) {
                     new.slots[at].absent = Absent::Lacking;
                 } else if let Some(ty) = slashed(slot.ty) {
-                    new.slots[at].ty = ty;
+                    // An argument that is left out has no gap.
+                    new.slots[at] = Slot { ty, absent: Absent::Required, ..slot.clone() };
                 } else {
                     continue;
                 }

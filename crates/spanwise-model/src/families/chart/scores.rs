@@ -42,7 +42,7 @@ struct LeafKey {
     found: LeafMatch,
     /// How many of its words a name or phrase matches exactly.
     matched: f32,
-    /// What it would cost to leave out its words.
+    /// What it would cost to leave out its words, if it is a name, a phrase or a literal.
     used: f32,
     /// How many of its words must be used.
     n_required: f32,
@@ -108,9 +108,10 @@ impl ChartInput {
             .leaves()
             .iter()
             .zip(&prepared.matches)
-            .map(|(leaf, &found)| {
+            .zip(&prepared.uses)
+            .map(|((leaf, &found), uses)| {
                 let words = leaf.start as usize..leaf.end as usize;
-                let omissions = &prepared.omissions[words.clone()];
+                let omissions = if *uses { &prepared.omissions[words.clone()] } else { &[] };
                 LeafKey {
                     row: row((leaf.start, leaf.end)),
                     label: labels.of(leaf.constant) as u32,
