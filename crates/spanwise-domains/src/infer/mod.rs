@@ -1,7 +1,7 @@
 //! A first domain file from examples alone: `spanwise infer-domain`.
 //!
 //! Types follow from where constants occur in programs, entities from how they are written, phrases from which words occur
-//! with which constants. The file that comes out loads, types the programs it was made from, and says what is uncertain. It is
+//! with which constants. The file loads, types the programs it was made from, and says what is uncertain. It is
 //! meant to be edited.
 
 mod align;
