@@ -170,7 +170,9 @@ impl Typing {
 
     /// Heads that occur elsewhere with one sort of argument than with another, and the argument that decides.
     fn splits(&self, all: &[Skeleton], sorts: &[Vec<Sort>], threshold: f64) -> BTreeMap<usize, usize> {
-        let mut uses: BTreeMap<(usize, usize), BTreeMap<Sort, Vec<(usize, f64)>>> = BTreeMap::new();
+        // For each sort of argument, the types of the places where the head occurs, with weights.
+        type Places = BTreeMap<Sort, Vec<(usize, f64)>>;
+        let mut uses: BTreeMap<(usize, usize), Places> = BTreeMap::new();
         for (one, sorts) in all.iter().zip(sorts) {
             for (place, at) in self.occurrences(one) {
                 let (head, children) = &one.nodes[at];
