@@ -60,8 +60,9 @@ pub(crate) fn reason(
     for (node, value) in analysis.nodes.iter().zip(values) {
         let Node::Unlisted { class, term } = node else { continue };
         if lattice.values().iter().all(|known| Some(known) != value.as_ref()) {
-            let is_literal = domain.classes()[*class].is_literal();
-            return if is_literal { Underivable::Unsaid(*term) } else { Underivable::UnlistedEntity(*term) };
+            let class = &domain.classes()[*class];
+            let is_read = class.is_literal() || class.reads_text();
+            return if is_read { Underivable::Unsaid(*term) } else { Underivable::UnlistedEntity(*term) };
         }
     }
     let mut uses: Vec<(ConstantId, usize)> = Vec::new();

@@ -142,10 +142,16 @@ impl Class {
         self.recognizer.as_ref().map(|recognizer| recognizer.kind().to_string())
     }
 
+    /// Whether any words can be a member.
+    #[must_use]
+    pub fn reads_text(&self) -> bool {
+        self.recognizer.as_ref().is_some_and(|it| it.kind() == spanwise_literals::Kind::Text)
+    }
+
     /// Whether words show by their form that they are a value, as those of a date do. Free text can be any words.
     #[must_use]
     pub fn is_known_by_form(&self) -> bool {
-        self.recognizer.as_ref().is_some_and(|it| it.kind() != spanwise_literals::Kind::Text)
+        self.recognizer.is_some() && !self.reads_text()
     }
 
     /// Whether `term` is written like a member, listed or not.

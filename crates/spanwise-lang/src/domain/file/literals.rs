@@ -113,7 +113,7 @@ impl FileReader<'_> {
             return (true, Some(options));
         }
         for key in ["max_words", "capitals"] {
-            if let Some(item) = table.get(key) {
+            if let Some(item) = table.get(key).filter(|_| item.is_none_or(toml_edit::Item::is_bool)) {
                 self.problem(item, format!("`{key}` belongs to a class with `open = \"text\"`"));
             }
         }
