@@ -70,7 +70,7 @@ fn wrong_input_is_named_with_its_line_and_nothing_is_written() {
     };
     let good = example("a", "f(x)");
     refused(&(good.clone() + &example("b", "f(x")), "d.jsonl:2: the program cannot be read: column 2");
-    refused(&(good.clone() + "oops\n"), "d.jsonl:2: column 1: not valid JSON");
+    refused(&(good.clone() + "oops\n"), "d.jsonl:2:1: not valid JSON");
     refused("{\"utterance\": \"a\"}\n", "no example has a program");
     sandbox.write("d.jsonl", &good);
     sandbox.run(["infer-domain", "d.jsonl", "--out", "My"]).exits(2).says(["lower-case letters"]);

@@ -97,11 +97,11 @@ impl Corpus {
             wrap,
             programs,
         };
-        corpus.graphs = corpus.make_graphs(&roots);
+        corpus.graphs = corpus.read_graphs(&roots);
         Ok(corpus)
     }
 
-    fn make_graphs(&mut self, roots: &[TermId]) -> Vec<Graph> {
+    fn read_graphs(&mut self, roots: &[TermId]) -> Vec<Graph> {
         let entities = EntityHeads::find(&self.terms, roots);
         let mut numbers: BTreeMap<Head, usize> = BTreeMap::new();
         let mut graphs = Vec::with_capacity(roots.len());

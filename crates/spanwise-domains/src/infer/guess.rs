@@ -1,6 +1,6 @@
 //! Puts types, entities and words together to what a domain file declares.
 
-use super::corpus::{Corpus, Graph, Head};
+use super::corpus::{Cell, Corpus, Graph, Head};
 use super::entities::{Class, Entities, Mention, Names, bare_classes, with_bare};
 use super::signatures::{Signatures, TypeLine};
 use super::typing::{self, Choice, Place, Sort};
@@ -94,6 +94,11 @@ impl<'a> Guess<'a> {
         let mentions = with_bare(corpus, entities, &bare);
         let words = Words::read(corpus, &mentions, &own_names);
         let mut classes = entities.classes.clone();
+        if !bare.is_empty() {
+            // A class of literals may not be written like a class of entities; an open class reads plain numbers, too.
+            let numbers = classes.iter_mut().filter(|class| class.form.head.is_none());
+            numbers.filter(|class| class.form.cells == [Cell::Number]).for_each(|class| class.literal = None);
+        }
         classes.extend(bare);
         words.add_aliases(&mut classes);
         let is_predicate =

@@ -22,6 +22,8 @@ const ROUNDS: usize = 7;
 const MIN_USES: f64 = 3.0;
 
 pub(super) type Sort = usize;
+/// Slot types, each with a number of uses.
+type Uses = Vec<(usize, f64)>;
 
 /// Where a subterm occurs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -170,9 +172,7 @@ impl Typing {
 
     /// Heads that occur elsewhere with one sort of argument than with another, and the argument that decides.
     fn splits(&self, all: &[Skeleton], sorts: &[Vec<Sort>], threshold: f64) -> BTreeMap<usize, usize> {
-        // For each sort of argument, the types of the places where the head occurs, with weights.
-        type Places = BTreeMap<Sort, Vec<(usize, f64)>>;
-        let mut uses: BTreeMap<(usize, usize), Places> = BTreeMap::new();
+        let mut uses: BTreeMap<(usize, usize), BTreeMap<Sort, Uses>> = BTreeMap::new();
         for (one, sorts) in all.iter().zip(sorts) {
             for (place, at) in self.occurrences(one) {
                 let (head, children) = &one.nodes[at];
