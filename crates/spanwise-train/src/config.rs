@@ -161,6 +161,10 @@ const PRESETS: &[(&str, &str)] = &[
     ("cogs", include_str!("../configs/cogs/pairs-2000.toml")),
     ("cogs-full", include_str!("../configs/cogs/full.toml")),
     ("okapi", include_str!("../configs/okapi/length.toml")),
+    ("atis-iid", include_str!("../configs/atis/iid.toml")),
+    ("atis-length", include_str!("../configs/atis/length.toml")),
+    ("overnight-calendar", include_str!("../configs/overnight/calendar.toml")),
+    ("overnight-publications", include_str!("../configs/overnight/publications.toml")),
 ];
 
 /// Why a configuration cannot be used.

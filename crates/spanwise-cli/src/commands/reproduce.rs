@@ -40,7 +40,7 @@ const CELL_BYTES: u64 = 4 << 30;
 /// no-augmentation, span-joins, coarse-types (ours); seq2seq, seq2seq-contextual, bert2seq, grammar, bart, end2end (its baselines); marginal.
 /// Splits: geo-iid, geo-template, geo-length, scan-iid, scan-right, scan-around-right, scan-length, scan-add-jump, scan-turn-left, clevr-iid,
 /// clevr-closure. Splits of other benchmarks run only where --only or --splits names them, in the root of the repository, which has their
-/// domain files: cogs, cogs-full, okapi. DIR has their data as `spanwise data import` writes them: cogs/train.jsonl and so on.
+/// domain files: cogs, cogs-full, okapi, atis-iid, atis-length, overnight-calendar, overnight-publications. DIR has their data as `spanwise data import` writes them: cogs/train.jsonl and so on.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  spanwise reproduce --data data --encoder encoders/all-MiniLM-L6-v2 --seeds 5\n  \
@@ -54,7 +54,7 @@ pub(crate) struct Args {
     /// The table
     #[arg(value_enum, default_value_t = Which::Table2)]
     table: Which,
-    /// Domains: geo, scan, clevr, cogs, okapi [default: the first three]
+    /// Domains: geo, scan, clevr, cogs, okapi, atis, overnight-calendar, overnight-publications [default: the first three]
     #[arg(long, value_name = "NAME,..", value_delimiter = ',')]
     only: Vec<String>,
     /// Rows [default: all of the table]

@@ -25,6 +25,7 @@ mod data_split;
 #[cfg(feature = "geo")]
 mod demo;
 mod domains;
+mod domains_atis;
 mod eval_parse;
 mod exec;
 mod exec_domains;

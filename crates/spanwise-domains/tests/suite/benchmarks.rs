@@ -190,6 +190,18 @@ fn errors_name_the_line_and_reading_goes_on() {
 }
 
 #[test]
+fn a_repeated_filter_is_written_once_and_restored() {
+    let (overnight, line, _) =
+        LINES.iter().copied().find(|(_, line, _)| line.starts_with("old cities")).unwrap();
+    let mut example = overnight.example(line).unwrap();
+    assert_eq!(overnight.line(&example).as_deref(), Ok(line));
+    // The official text is not that of another program.
+    example.program = Some("filter(en.city, is(old))".to_owned());
+    let other = overnight.line(&example).unwrap();
+    assert_eq!(other, "old cities\tq\t( call SW.filter en.city ( string old ) )");
+}
+
+#[test]
 fn examples_that_are_no_line_are_refused() {
     let atis = Benchmark::Atis;
     let refused = |example: &Example| atis.line(example).unwrap_err();
@@ -267,6 +279,10 @@ fn programs_of_any_depth_are_converted_both_ways() {
     check_deep(Benchmark::Atis, &format!("q\tanswer {}", deep("( or ", "all", " )")));
     check_deep(Benchmark::Overnight, &format!("q\tq\t{}", deep("( call SW.f ", "x", " )")));
     check_deep(Benchmark::Overnight, &format!("q\tq\t{}", deep("( ", "x", " )")));
+    check_deep(
+        Benchmark::Overnight,
+        &format!("q\tq\t{}", deep("( call SW.filter ", "x", " ( string a ) ( string b ) )")),
+    );
     let lambdas: String = (0..DEPTH).map(|_| "LAMBDA a . ").collect();
     check_deep(Benchmark::Cogs, &format!("q\t{lambdas}LAMBDA e . f . agent ( e , a )\tk"));
     // Each noun is modified by the next, three words further on.

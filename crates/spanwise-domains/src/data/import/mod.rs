@@ -9,6 +9,7 @@ mod clevr;
 mod clevr_program;
 mod cogs;
 mod elements;
+mod filters;
 mod geo;
 mod okapi;
 mod overnight;

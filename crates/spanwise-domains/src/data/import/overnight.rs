@@ -3,8 +3,9 @@
 //! Calls become calls, without the prefix that all of them have: `getProperty(en.city.oslo, mayor)`. Strings become bare names:
 //! they are the properties, comparisons and aggregates that calls are given. Atoms begin with `en.` or are numbers, so
 //! the two are never confused; other atoms are written `atom(x)`. Lists that are none of these become `list(..)`, so
-//! that every expression has a term.
+//! that every expression has a term. Filters of a filtered set become one filter with several conditions (`filters`).
 
+use super::filters::{ALL, CONDITION, flat, nested};
 use super::tabular::{leaf, word};
 use crate::data::message::shown;
 use spanwise_lang::surface::is_name;
@@ -18,7 +19,7 @@ const VALUES: [&str; 6] = ["string", "number", "time", "date", "var", "lambda"];
 
 /// Heads of terms that stand for something other than the call of a function.
 fn is_reserved(head: &str) -> bool {
-    VALUES.contains(&head) || ["call", "list", "atom"].contains(&head)
+    VALUES.contains(&head) || ["call", "list", "atom", ALL, CONDITION].contains(&head)
 }
 
 /// An element of a list. How it is written depends on the list.
@@ -83,7 +84,10 @@ pub(super) fn program(terms: &mut Terms, official: &str) -> Result<TermId, Strin
             continue;
         }
         return match tokens.next() {
-            None => Ok(done.of_call(terms)),
+            None => {
+                let root = done.of_call(terms);
+                Ok(flat(terms, root))
+            }
             Some(more) => Err(format!("expected the end of the program before `{}`", shown(more))),
         };
     }
@@ -124,7 +128,8 @@ enum Pending<'a> {
 }
 
 /// A term as an official program.
-pub(super) fn official(terms: &Terms, root: TermId) -> Result<String, String> {
+pub(super) fn official(terms: &mut Terms, root: TermId) -> Result<String, String> {
+    let root = nested(terms, root);
     let mut tokens: Vec<String> = Vec::new();
     let mut pending = vec![Pending::Term { term: root, in_value: false }];
     while let Some(next) = pending.pop() {

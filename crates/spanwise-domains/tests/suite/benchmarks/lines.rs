@@ -3,7 +3,7 @@
 use spanwise_domains::data::import::Benchmark;
 
 /// The benchmark, a line, its program.
-pub(super) const LINES: [(Benchmark, &str, &str); 27] = [
+pub(super) const LINES: [(Benchmark, &str, &str); 31] = [
     (
         Benchmark::Cogs,
         "The fox wanted to paint a boat .\t* fox ( x _ 1 ) ; want . agent ( x _ 2 , x _ 1 ) AND want . xcomp ( x _ 2 , x _ 4 ) \
@@ -96,6 +96,26 @@ pub(super) const LINES: [(Benchmark, &str, &str); 27] = [
         "call(atom(SW.call), string(en.x), string('_'), lambda(string(s)), call(), size.x(), 'it''s')",
     ),
     (Benchmark::Overnight, "mayor\tmayor\t( string mayor )", "mayor"),
+    (
+        Benchmark::Overnight,
+        "large old cities\tq\t( call SW.filter ( call SW.filter en.city ( string old ) ) ( string size ) ( string > ) ( number 3 ) )",
+        "filter(en.city, all(is(old), is(size, >, number(3))))",
+    ),
+    (
+        Benchmark::Overnight,
+        "old cities\tq\t( call SW.filter ( call SW.filter ( call SW.filter en.city ( string old ) ) ( string big ) ) ( string old ) )",
+        "filter(en.city, all(is(old), is(big)))",
+    ),
+    (
+        Benchmark::Overnight,
+        "near old cities\tq\t( call SW.filter en.city ( string near ) ( call SW.filter en.city ( string old ) ) )",
+        "filter(en.city, is(near, filter(en.city, is(old))))",
+    ),
+    (
+        Benchmark::Overnight,
+        "all\tall\t( call SW.filter ( call SW.all ) ( call SW.is ) )",
+        "filter(call(atom(SW.all)), is(call(atom(SW.is))))",
+    ),
     (Benchmark::Overnight, "mayor\tmayor\tmayor", "atom(mayor)"),
     (Benchmark::Okapi, "what is on?\tGET event", "get(event)"),
     (
