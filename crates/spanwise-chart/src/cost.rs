@@ -20,7 +20,10 @@ impl Grammar {
         let (n, open) = (n as u64, MAX_OPEN as u64);
         let rows = |rows: usize| (rows * self.n_columns / LANES) as u64;
         let fills: usize = self.leaf_fills.iter().map(Vec::len).sum();
-        let merge = 20 + 2 * self.unaries.len() as u64 + fills as u64 / 4;
+        // Parts of sets that are kept apart join each other, and functions take each of them.
+        let parts = self.elements_of.len() - self.gatherings.len();
+        let more = self.implicit.fills.len() + parts * (4 + self.spreads.len());
+        let merge = 20 + 2 * self.unaries.len() as u64 + fills as u64 / 4 + more as u64;
         let complete = rows(self.result_rows.len());
         let compose = 2 * rows(self.composing.iter().map(Vec::len).sum());
         let splits = |n: u64| n.saturating_mul(n).saturating_mul(n) / 6;
