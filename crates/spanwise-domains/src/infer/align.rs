@@ -303,23 +303,30 @@ mod tests {
 
     #[test]
     fn words_that_occur_with_a_constant_are_its_phrase_and_others_explain_nothing() {
-        // 0 is everywhere; 1 goes with the constant 0, 2 and 3 together with 1.
+        // The word 0 is everywhere, and so is the constant 3; 1 goes with the constant 0, 2 and 3 together with 1.
         let data: Vec<(&[usize], &[usize])> = [
-            (&[0, 1][..], &[0][..]),
-            (&[0, 2, 3], &[1]),
-            (&[1, 4, 0], &[0]),
-            (&[2, 3, 0, 5], &[1]),
-            (&[0, 6, 7], &[2]),
-            (&[7, 1, 0], &[0, 2]),
+            (&[0, 1][..], &[0, 3][..]),
+            (&[0, 2, 3], &[1, 3]),
+            (&[1, 4, 0], &[0, 3]),
+            (&[2, 3, 0, 5], &[1, 3]),
+            (&[0, 6, 7], &[2, 3]),
+            (&[7, 1, 0], &[0, 2, 3]),
         ]
         .repeat(10);
-        let found = aligned(&data, 3);
+        let found = aligned(&data, 4);
         let words =
             |constant: usize| found.phrases[constant].iter().map(|one| one.words.clone()).collect::<Vec<_>>();
         assert_eq!((words(0), words(1), words(2)), (vec![vec![1]], vec![vec![2, 3]], vec![vec![7]]));
         assert_eq!((found.phrases[0][0].share, found.phrases[0][0].precision), (1.0, 1.0));
-        assert!(found.explained.iter().all(|&share| share > 0.6), "{:?}", found.explained);
-        assert!(found.null_words.contains(&0), "{:?}", found.null_words);
+        assert!(found.explained[..3].iter().all(|&share| share > 0.6), "{:?}", found.explained);
+    }
+
+    #[test]
+    fn a_frequent_word_that_goes_with_no_constant_is_a_null_word() {
+        let data: Vec<(&[usize], &[usize])> =
+            [(&[0, 1][..], &[0][..]), (&[0, 2], &[1]), (&[3, 0], &[2]), (&[4, 0], &[3])].repeat(10);
+        let found = aligned(&data, 4);
+        assert_eq!(found.null_words, [0]);
     }
 
     #[test]
