@@ -9,12 +9,12 @@ fn domain(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../domains").join(name)
 }
 
-/// Imports the official files of a benchmark into the sandbox, as `data/NAME.jsonl`.
+/// Imports the official files of a benchmark into the sandbox, as `NAME.jsonl`.
 fn imported(sandbox: &Sandbox, benchmark: &str, names: &[&str]) -> Option<()> {
     let data = releases()?;
     for name in names {
         let official = data.join(benchmark).join(format!("{name}.tsv"));
-        let out = format!("data/{name}.jsonl");
+        let out = format!("{name}.jsonl");
         sandbox.call(["data", "import", benchmark, "--out", &out]).arg(official).run().exits(0);
     }
     Some(())
@@ -36,7 +36,7 @@ fn the_domain_file_of_atis_derives_nearly_all_training_programs() {
     let sandbox = Sandbox::new();
     let Some(()) = imported(&sandbox, "atis", &ATIS) else { return };
     for name in ATIS {
-        let [typed, derivable] = shares(&sandbox, "atis", &format!("data/{name}.jsonl"));
+        let [typed, derivable] = shares(&sandbox, "atis", &format!("{name}.jsonl"));
         assert!(typed > 97.0 && derivable > 95.5, "{name}: {typed} % typed, {derivable} % derivable");
     }
 }
@@ -47,7 +47,7 @@ fn the_domain_files_of_overnight_type_all_training_programs() {
     for kind in ["calendar", "publications"] {
         let Some(()) = imported(&sandbox, "overnight", &[&format!("{kind}_train")]) else { return };
         let name = format!("overnight-{kind}");
-        let [typed, derivable] = shares(&sandbox, &name, &format!("data/{kind}_train.jsonl"));
+        let [typed, derivable] = shares(&sandbox, &name, &format!("{kind}_train.jsonl"));
         assert!(typed == 100.0 && derivable > 96.0, "{kind}: {typed} % typed, {derivable} % derivable");
     }
 }
@@ -67,7 +67,7 @@ fn tables_are_what_their_scripts_make_of_the_training_files() {
     ] {
         let script = format!("{name}/tables.py");
         sandbox.write(&script, read_to_string(domain(name).join("tables.py")).unwrap());
-        let files = files.iter().map(|file| sandbox.path(&format!("data/{file}.jsonl")));
+        let files = files.iter().map(|file| sandbox.path(&format!("{file}.jsonl")));
         let run = Command::new("python3").arg(sandbox.path(&script)).args(files).status();
         assert!(run.unwrap().success(), "{name}");
         for made in sandbox.names(name).iter().filter(|made| made.ends_with(".tsv")) {
