@@ -234,7 +234,7 @@ impl Replay<'_, '_> {
         }
     }
 
-    /// A leaf gets an argument that no words say.
+    /// A leaf gets an argument without words.
     fn unsaid(&mut self, id: u16, rule: u32, part: Part) -> Option<Part> {
         let input = &self.chart.input;
         let slot = input.grammar.implicit.unsaid[id as usize].slot as usize;

@@ -29,7 +29,7 @@ pub(crate) enum Symbol {
     Unary(Usage, u16),
     Function(Side, u16),
     LeafClosed(u16),
-    /// A leaf with an argument that no words say.
+    /// A leaf with an argument without words.
     Unsaid(u16),
     Element(u16),
     List(u16),
@@ -396,7 +396,7 @@ impl Edges<'_> {
         }
     }
 
-    /// Leaves with an argument that no words say.
+    /// Leaves with an argument without words.
     fn unsaid(&self, p: usize, q: usize, id: u16, found: &mut Vec<Edge>) {
         for leaf in self.lattice.leaves_within(p, q) {
             let constant = self.lattice.leaves()[leaf].constant;

@@ -200,7 +200,7 @@ pub(crate) enum Item {
     Function(u16, Side),
     /// A bare constant without slots.
     Leaf(u16),
-    /// A bare function with the argument of this slot, which no words say.
+    /// A bare function with the argument of this slot, without words.
     Unsaid(u16, u8),
     /// The values of a list from this one on.
     List(u16, u16),

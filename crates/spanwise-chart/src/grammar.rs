@@ -38,7 +38,7 @@ pub(crate) struct Unary {
     /// Number of the slot type among slot types.
     pub slot: u16,
     pub slot_type: TypeId,
-    /// The only side on which its argument may stand. Such a leaf is never composed.
+    /// The only side on which its argument can be. Such a leaf is never composed.
     pub directed: Option<Side>,
     pub result: TypeId,
     /// Scores of application, by side of the argument; `u32::MAX` on a side where it may not stand.
@@ -51,7 +51,7 @@ pub(crate) struct Unary {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct FunctionSymbol {
     pub slots: Vec<TypeId>,
-    /// For each slot, the only side on which its argument may stand.
+    /// For each slot, the only side on which its argument can be.
     pub sides: Vec<Option<Side>>,
     pub result: TypeId,
 }

@@ -59,7 +59,7 @@ pub(crate) enum InsertedResult {
     Done(TypeId, u16),
 }
 
-/// A leaf with an argument that no words say.
+/// A leaf with an argument without words.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Unsaid {
     pub from: LeafSymbol,
@@ -130,7 +130,7 @@ impl Grammar {
         frames.flat_map(|frame| self.implicit.unsaid_of[frame as usize].iter().copied())
     }
 
-    /// Leaves with an argument that no words say. They become partial functions, so this comes before all fills.
+    /// Leaves with an argument without words. They become partial functions, so this comes before all fills.
     pub(crate) fn unsaid_arguments(&mut self, domain: &Domain) {
         self.implicit.chain = 1;
         self.implicit.unsaid_of = vec![Vec::new(); self.leaf_symbol.len()];

@@ -13,7 +13,7 @@ pub(crate) struct Layout {
     pub function: [Range<usize>; 2],
     /// Complete leaves, by type.
     pub leaf_closed: Range<usize>,
-    /// Leaves with an argument that no words say.
+    /// Leaves with an argument without words.
     pub unsaid: Range<usize>,
     /// Everything above, which a longer cell takes over from a shorter one.
     pub leaves: Range<usize>,

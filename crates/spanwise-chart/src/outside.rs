@@ -740,7 +740,7 @@ impl<'a> Outside<'a> {
         }
     }
 
-    /// The same for leaves with an argument that no words say.
+    /// The same for leaves with an argument without words.
     fn unsaid(&mut self, own: &[f64], leaf: usize, value: f64) {
         let (layout, input) = (&self.chart.layout, self.input);
         for id in input.grammar.unsaid_of(input.lattice.leaves()[leaf].constant) {

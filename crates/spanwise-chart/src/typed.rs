@@ -268,7 +268,7 @@ fn add_leaf<S: Semiring>(input: &Input<'_>, leaf: usize, offset: f64, target: &m
     }
 }
 
-/// Adds a leaf with an argument that no words say.
+/// Adds a leaf with an argument without words.
 fn add_unsaid<S: Semiring>(
     input: &Input<'_>,
     rules: &RuleValues<S>,

@@ -3,7 +3,7 @@
 //! Charts work on [`StateId`]s alone. To get the program of a tree, its operations are replayed on meanings. For any two
 //! meanings, `apply`, `compose` and `gather` succeed exactly when the table of that name in
 //! [`States`](crate::states::States) has an entry for their states, and the state of the result is that entry. A function that
-//! has some elements of a set is an exception: tables know it as the function that it was. So is one whose argument must stand
+//! has some elements of a set is an exception: tables know it as the function that it was. So is one whose argument has to be
 //! on one side: tables know nothing of sides, and it is never composed.
 
 use crate::domain::{ConstantId, Domain, FrameId, Kind};
@@ -403,7 +403,7 @@ impl Domain {
         }
     }
 
-    /// Whether the argument of an open slot must stand on one side.
+    /// Whether the argument of an open slot has to be on one side.
     fn is_directed(&self, partial: &Partial) -> bool {
         let n_slots = self.all_slots(partial).len();
         (0..n_slots).any(|at| is_free(partial, at) && self.side_of(partial, at).is_some())

@@ -223,7 +223,7 @@ impl<'a> Reader<'a, '_> {
         }
         let side = match (is_left, self.tokens.get(self.at).filter(|word| word.text == ">")) {
             (true, Some(word)) => {
-                let problem = Diagnostic::new(word.range.clone(), "an argument cannot stand on both sides");
+                let problem = Diagnostic::new(word.range.clone(), "an argument cannot be on both sides");
                 return Err(problem.hint("write `A` for an argument on either side"));
             }
             (true, None) => Some(Side::Left),
@@ -463,7 +463,7 @@ mod tests {
         assert_eq!(shown("City>, <State -> Number"), "City>, <State -> Number");
         assert_eq!(shown("City>->Number"), "City> -> Number");
         assert_eq!(shown("< State?, T > = x -> T where T in [City]"), "<State?, City>=x -> City");
-        assert_eq!(shown("<City> -> Number"), "5..6 an argument cannot stand on both sides");
+        assert_eq!(shown("<City> -> Number"), "5..6 an argument cannot be on both sides");
         assert_eq!(shown("City -> <Number"), "8..9 expected a type, found `<`");
         assert_eq!(shown("State = a>b -> City"), "State=a>b -> City");
     }

@@ -271,7 +271,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Functions on words with an argument that no words say.
+    /// Functions on words with an argument without words.
     fn unsaid(&self, p: usize, q: usize, made: &mut Made) {
         let span = self.lattice.span(p, q);
         for &(node, _, leaf) in self.starting[p].iter().filter(|(_, ends, _)| ends.contains(&q)) {

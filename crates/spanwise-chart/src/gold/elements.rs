@@ -6,7 +6,7 @@ use spanwise_lang::{Analysis, Domain, Node};
 pub(super) const MAX_ELEMENTS: usize = 12;
 
 /// Some elements of a set: a bit for each. Of equal elements, the first ones are taken first, so that a multiset has one
-/// number, whichever words its elements stand on.
+/// number, whichever words its elements are aligned to.
 pub(crate) type Subset = u16;
 
 /// The elements of a set.

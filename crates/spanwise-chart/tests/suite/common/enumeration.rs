@@ -152,7 +152,7 @@ impl<'a> Enumeration<'a> {
         self.case.implicit.get(at).map_or(0.0, |&score| f64::from(score))
     }
 
-    /// A function on words with an argument that no words say, in each of its slots.
+    /// A function on words with an argument without words, in each of its slots.
     fn unsaid(&self, terms: &mut Terms, leaf: usize, function: &Meaning, found: &mut Vec<Item>) {
         let (slots, result) = self.shape(function);
         for (number, frame) in self.case.inserted(0) {
@@ -306,7 +306,7 @@ impl<'a> Enumeration<'a> {
         }
     }
 
-    /// Whether the argument of a slot that is not filled must stand on one side.
+    /// Whether the argument of a slot that is not filled has to be on one side.
     fn is_directed(&self, meaning: &Meaning) -> bool {
         let Meaning::Open { inner: Partial::Constant { args, .. }, .. } = meaning else { return false };
         self.sides(meaning).iter().zip(args).any(|(side, arg)| side.is_some() && arg.is_none())
