@@ -78,13 +78,17 @@ fn arguments_in_any_order_and_number_are_a_set() {
 fn numbers_and_bare_names_can_be_classes_at_once() {
     let names = ["ann", "bob", "cid", "dan", "eve", "flo", "gus", "hal", "ida"];
     let call = |name: &&str| example(&format!("call {name}"), &format!("call({name})"));
+    let greet = |pair: &[&str]| {
+        let [one, other] = [pair[0], pair[1]];
+        example(&format!("{one} greets {other}"), &format!("greet({one}, {other})"))
+    };
     let wait = |n: usize| {
         example(&format!("wait {n} minutes then call ann"), &format!("then(wait({n}), call(ann))"))
     };
     let wait_twice =
         |n: usize| example(&format!("{n} and {n}"), &format!("both(wait({n}), wait(wait({n})))"));
-    let examples: Vec<Example> =
-        names.iter().map(call).chain((2..9).map(wait)).chain((2..9).map(wait_twice)).collect();
+    let named = names.iter().map(call).chain(names.windows(2).map(greet));
+    let examples: Vec<Example> = named.chain((2..9).map(wait)).chain((2..9).map(wait_twice)).collect();
     let found = guessed(&examples);
     assert_eq!(found.typed, found.programs, "{}", found.source);
     for text in ["form = \"{name}\"\nnames = [\"ann\"", "form = \"{name}\"\nnames = [\"2\""] {
