@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 const ITERATIONS: usize = 25;
 /// Added to the count of each word, so that rare words do not explain frequent constants.
 const SMOOTHING: f64 = 1.0;
-/// A word is evidence for a constant if it is so many times as likely to give it as no word is.
+/// A word is evidence for a constant if it is so many times as likely to give it as no word is, or nearly always gives it:
+/// a constant that most examples have is likely without any word.
 const LIFT: f64 = 2.0;
+const SURE: f64 = 0.8;
 /// Most words of a phrase.
 const MAX_WORDS: usize = 3;
 /// What a phrase must explain with all its words, and with the first and the last.
@@ -178,7 +180,8 @@ impl Model {
     }
 
     fn is_evidence(&self, word: usize, constant: usize) -> bool {
-        self.probability(constant, word) >= LIFT * self.probability(constant, self.no_word)
+        let p = self.probability(constant, word);
+        p >= SURE || p >= LIFT * self.probability(constant, self.no_word)
     }
 }
 
