@@ -42,5 +42,5 @@ fn all_training_programs_of_cogs_are_derivable() {
 
 #[test]
 fn nearly_all_training_programs_of_okapi_are_derivable() {
-    covers("okapi", "okapi", "okapi/train.tsv", 98.0);
+    covers("okapi", "okapi", "okapi/train.tsv", 97.5);
 }
