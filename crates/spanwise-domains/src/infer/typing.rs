@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const THRESHOLDS: [f64; 7] = [0.2, 0.3, 0.4, 0.5, 0.6, 0.75, COARSEST];
 pub(super) const COARSEST: f64 = 0.9;
 /// How much less than the best share of held-out programs finer types may accept.
-const TOLERANCE: f64 = 0.08;
+const TOLERANCE: f64 = 0.03;
 /// One in so many programs is held out.
 const HELD_OUT: usize = 5;
 /// Rounds of grouping and splitting.
