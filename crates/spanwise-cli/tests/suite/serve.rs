@@ -296,7 +296,8 @@ fn a_log_that_nobody_reads_stalls_neither_requests_nor_the_shutdown() {
         let mut log = BufReader::new(child.stderr.take().unwrap());
         let mut line = String::new();
         log.read_line(&mut line).unwrap();
-        let addr = line.trim().strip_prefix("listening on http://").unwrap().to_owned();
+        let addr = line.trim().strip_prefix("listening on http://");
+        let addr = addr.unwrap_or_else(|| panic!("the server says {line:?}")).to_owned();
         // More than the pipe and the queue hold together.
         let mut server = Server { child, addr };
         ask_health(&server.addr, 12_000);
