@@ -4,9 +4,10 @@
 //! open composites and neither hash nor allocate. Cost: for `m` positions, `m^3 / 6` splits, each linear in the
 //! number of rules, with one row operation for every function that could be composed.
 
+mod implicit;
+
 use crate::budget::{Exhausted, Meter};
 use crate::grammar::{Fill, FillResult, Gathering, Grammar, LANES, N_USAGES, Side, SpreadFunction, Usage};
-use crate::implicit::InsertedResult;
 use crate::lattice::{ChartError, Lattice, Scores};
 use crate::layout::{Layout, MAX_OPEN, Storage, unary_slot};
 use crate::semiring::{Semiring, give_array, take_array};
@@ -199,7 +200,7 @@ impl<S: Semiring> TypedChart<S> {
         for leaf in lattice.leaves_ending(p, q) {
             add_leaf::<S>(input, leaf, offset, target);
             if !input.grammar.implicit.unsaid.is_empty() {
-                add_unsaid::<S>(input, rules, leaf, offset, target);
+                implicit::add_unsaid::<S>(input, rules, leaf, offset, target);
             }
         }
         let merge = Merge {
@@ -265,27 +266,6 @@ fn add_leaf<S: Semiring>(input: &Input<'_>, leaf: usize, offset: f64, target: &m
     let values: [S::Value; N_USAGES] = std::array::from_fn(|usage| S::lift_scaled(scores[usage], offset));
     for &(place, usage) in input.grammar.leaf_places(input.lattice.leaves()[leaf].constant) {
         target[place as usize] = S::plus(target[place as usize], values[usage.index()]);
-    }
-}
-
-/// Adds a leaf with an argument without words.
-fn add_unsaid<S: Semiring>(
-    input: &Input<'_>,
-    rules: &RuleValues<S>,
-    leaf: usize,
-    offset: f64,
-    target: &mut [S::Value],
-) {
-    let grammar = input.grammar;
-    let score = input.scores.leaves[leaf * N_USAGES + Usage::Closed.index()];
-    for id in grammar.unsaid_of(input.lattice.leaves()[leaf].constant) {
-        let place = grammar.layout.unsaid.start + id as usize;
-        for &(number, rule) in &grammar.implicit.unsaid[id as usize].fills {
-            let own = S::lift(input.unsaid_score(leaf, number));
-            let argument = S::times(rules.rules[rule as usize], own);
-            let value = S::times(S::lift_scaled(score, offset), argument);
-            target[place] = S::plus(target[place], value);
-        }
     }
 }
 
@@ -540,39 +520,6 @@ impl<S: Semiring> Merge<'_, S> {
         }
     }
 
-    /// The score of a constant that is inserted in this cell.
-    fn own(&self, number: u16) -> S::Value {
-        self.implicit.get(number as usize).map_or(S::ONE, |&score| S::lift(f64::from(score)))
-    }
-
-    /// Functions without words take an argument from the right.
-    fn fill_inserted(
-        &self,
-        left: Part<'_, S::Value>,
-        right: Part<'_, S::Value>,
-        target: &mut [S::Value],
-        occupied: &mut Occupied,
-    ) {
-        for fill in &self.grammar.implicit.fills {
-            let function = left.values[self.layout.inserted.start + fill.from as usize];
-            let argument = right.values[self.layout.filling.start + fill.argument as usize];
-            let value = S::times(S::times(function, self.rules.rules[fill.rule as usize]), argument);
-            if value == S::ZERO {
-                continue;
-            }
-            match fill.to {
-                InsertedResult::Done(ty, number) => {
-                    let value = S::times(value, self.own(number));
-                    Self::add(target, self.layout.raw.start + ty.index(), value);
-                }
-                InsertedResult::Inserted(id) => {
-                    occupied.inserted = true;
-                    Self::add(target, self.layout.inserted.start + id as usize, value);
-                }
-            }
-        }
-    }
-
     /// Rule (5): values join values, and are applied to their set.
     fn gather(
         &self,
@@ -712,24 +659,7 @@ impl<S: Semiring> Merge<'_, S> {
                 }
             }
         }
-        for (id, unsaid) in grammar.implicit.unsaid.iter().enumerate() {
-            let value = target[layout.unsaid.start + id];
-            let to = match unsaid.to {
-                FillResult::Done(ty) => layout.raw.start + ty.index(),
-                FillResult::Partial(id) => layout.partial.start + id as usize,
-            };
-            occupied.partial |= value != S::ZERO;
-            Self::add(target, to, value);
-        }
-        for n_inserted in 1..=grammar.implicit.chain {
-            let (before, after) = (layout.stage(n_inserted - 1), layout.stage(n_inserted));
-            target.copy_within(layout.raw.clone(), after);
-            for step in &grammar.implicit.steps {
-                let sum = Self::sum_types(target, before, &grammar.accepted[step.slot as usize]);
-                let weight = S::times(self.rules.rules[step.rule as usize], self.own(step.number));
-                Self::add(target, after + step.result.index(), S::times(sum, weight));
-            }
-        }
+        self.insert(target, occupied);
         occupied.closed = target[layout.closed.clone()].iter().any(|&value| value != S::ZERO);
         for (id, gathering) in grammar.gatherings.iter_enumerated().filter(|_| occupied.closed) {
             for place in gathering.single().map(|used| gathering.place(id, used)) {
@@ -746,12 +676,7 @@ impl<S: Semiring> Merge<'_, S> {
         for (set, types) in grammar.fill_sets.iter().enumerate() {
             target[layout.filling.start + set] = Self::sum_types(target, layout.closed.start, types);
         }
-        for start in &grammar.implicit.starts {
-            let argument = target[layout.filling.start + start.argument as usize];
-            let value = S::times(argument, self.rules.rules[start.rule as usize]);
-            occupied.inserted |= value != S::ZERO;
-            Self::add(target, layout.inserted.start + start.to as usize, value);
-        }
+        self.start_inserted(target, occupied);
         if self.keeps.open && grammar.options.discontinuity != crate::grammar::Discontinuity::None {
             self.finish_open(target, occupied);
         }

@@ -5,6 +5,7 @@
 //! the loss.
 
 mod doubts;
+mod implicit;
 mod lexicon;
 mod meaning;
 mod parse;
@@ -12,6 +13,7 @@ mod reader;
 mod tables;
 
 pub use doubts::Doubt;
+pub use implicit::ImplicitColumns;
 pub use lexicon::{LeafMatch, LexiconUse, PHRASE_WEIGHTS};
 pub(crate) use parse::{Decoded, exhausted, parse_batch};
 pub use reader::Read;
@@ -40,7 +42,7 @@ use spanwise_chart::whole_phrases::{Found, whole_phrases};
 use spanwise_core::{Random, Span, Utterance};
 use spanwise_lang::domain::Omission;
 use spanwise_lang::matching::MatchKind;
-use spanwise_lang::{ConstantId, Domain, TermId, Terms};
+use spanwise_lang::{Domain, TermId, Terms};
 use spanwise_nn::pretrained::{EncoderConfig, Pretrained, Weights, WeightsError};
 use spanwise_nn::{Group, HeadConfig, Item, Logits, Network, ParamId, Params, Pieces, Tokenizer};
 use std::borrow::Cow;
@@ -72,43 +74,6 @@ pub(crate) struct Spec {
     pub(crate) n_extra: usize,
     /// Whether implicit constants have columns of their own.
     pub(crate) scores_implicit: bool,
-}
-
-impl Spec {
-    /// The constants that have a column for the words that they are inserted on, in order.
-    fn implicit(&self, domain: &Domain) -> Vec<ConstantId> {
-        let is_inserted =
-            |&id: &ConstantId| domain.frames_of(id).any(|(_, frame)| frame.implicit && frame.state.is_some());
-        let is_scored = self.scores_implicit && self.options.implicit;
-        let known = domain.predicates().map(|(id, _)| id).filter(is_inserted);
-        if is_scored { known.collect() } else { Vec::new() }
-    }
-}
-
-/// The columns of logits that score implicit constants on words; empty in models without them.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct ImplicitColumns {
-    /// For the constants that are inserted above complete terms, in the order of [`Grammar::inserted`].
-    pub inserted: Vec<u32>,
-    /// For those that are arguments without words, in the order of [`Grammar::unsaid`].
-    pub unsaid: Vec<u32>,
-}
-
-impl ImplicitColumns {
-    fn new(grammar: &Grammar, constants: &[ConstantId], first: usize) -> Self {
-        let column = |id: &ConstantId| {
-            let at = constants.iter().position(|known| known == id);
-            at.map(|at| (first + at) as u32)
-        };
-        let columns = |ids: &[ConstantId]| ids.iter().filter_map(column).collect();
-        Self { inserted: columns(grammar.inserted()), unsaid: columns(grammar.unsaid()) }
-    }
-
-    /// Whether there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.inserted.is_empty() && self.unsaid.is_empty()
-    }
 }
 
 /// Widest span scorer; a wider one would only exhaust memory.

@@ -344,9 +344,9 @@ impl<'a> Bank<'a> {
     }
 }
 
-/// The kind of each type: its topmost supertype, or one of them; types that share one are of one kind. Exchanges that finer types forbid are drawn again. Exchanging within finer
-/// types would be safe but would make few new compositions: "texas" and "the largest state" have different types, and so do
-/// states found by their neighbors and states found by their rivers.
+/// The kind of each type: its topmost supertype, or one of them; types that share one are of one kind. Exchanges that finer
+/// types forbid are drawn again. Exchanging within finer types would be safe but would make few new compositions: "texas" and
+/// "the largest state" have different types, and so do states found by their neighbors and states found by their rivers.
 fn kinds(domain: &Domain) -> Vec<TypeId> {
     let types = domain.types();
     let mut kinds: Vec<TypeId> = types.ids().collect();
