@@ -248,7 +248,7 @@ impl Replay<'_, '_> {
     /// The frame of the constant that a rule inserts, given the number of its score.
     fn implicit_frame(&self, weight: u32) -> Option<FrameId> {
         let rule = weight.checked_sub(self.edges.rules_at()).filter(|_| weight != NONE)?;
-        match self.chart.input.grammar.rules.get(rule as usize)?.kind {
+        match self.chart.input.grammar.rules().get(rule as usize)?.kind {
             RuleKind::Implicit(frame) => Some(frame),
             _ => None,
         }

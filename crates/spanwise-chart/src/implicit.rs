@@ -86,6 +86,13 @@ pub(crate) struct Implicit {
     pub unsaid_of: Vec<Vec<u16>>,
 }
 
+impl Implicit {
+    /// Where a part of the grammar begins: with the constants, whose scores keep their places.
+    pub(crate) fn of_part(&self) -> Self {
+        Self { inserted: self.inserted.clone(), filling: self.filling.clone(), ..Self::default() }
+    }
+}
+
 impl Grammar {
     /// The constants that may be inserted above complete terms, in the order of their scores.
     #[must_use]
@@ -126,8 +133,7 @@ impl Grammar {
 
     /// The entries of `unsaid` for a constant.
     pub(crate) fn unsaid_of(&self, constant: ConstantId) -> impl Iterator<Item = u16> + '_ {
-        let frames = self.frames_of[constant.index()].clone();
-        frames.flat_map(|frame| self.implicit.unsaid_of[frame as usize].iter().copied())
+        self.frames_of(constant).flat_map(|frame| self.implicit.unsaid_of[frame as usize].iter().copied())
     }
 
     /// Leaves with an argument without words. They become partial functions, so this comes before all fills.
@@ -210,7 +216,7 @@ impl Grammar {
     fn implicit_frames(&self, domain: &Domain) -> Vec<FrameId> {
         let ids = (0..self.leaf_symbol.len() as u32).map(FrameId);
         let is_used =
-            |&frame: &FrameId| self.is_implicit(domain, frame) && domain.frame(frame).state.is_some();
+            |&frame: &FrameId| self.is_implicit(domain, frame) && self.scope.frames[frame.index()];
         ids.filter(is_used).collect()
     }
 
@@ -220,7 +226,7 @@ impl Grammar {
         let function =
             FunctionSymbol { slots: used.slots.clone(), sides: used.sides.clone(), result: used.result };
         let number = number(&mut self.implicit.inserted, domain.frame_owner(frame));
-        for (slot, types) in fitting(domain, &function, 0) {
+        for (slot, types) in self.fitting(domain, &function, 0) {
             let argument = self.fill_set(types);
             let rule =
                 self.rule(RuleKind::Implicit(frame), function.slots[slot], function.result, Side::Right);
@@ -230,7 +236,7 @@ impl Grammar {
         let mut next = self.implicit.symbols.iter().position(|symbol| symbol.frame == frame);
         // Symbols appear while this loop runs.
         while let Some((from, symbol)) = next.and_then(|at| Some((at, *self.implicit.symbols.get(at)?))) {
-            for (slot, types) in fitting(domain, &function, symbol.filled) {
+            for (slot, types) in self.fitting(domain, &function, symbol.filled) {
                 let argument = self.fill_set(types);
                 let kind = RuleKind::Fill(slot as u8);
                 let rule = self.rule(kind, function.slots[slot], function.result, Side::Right);
@@ -244,6 +250,17 @@ impl Grammar {
             }
             next = Some(from + 1);
         }
+    }
+
+    /// For each open slot of a function, the types of arguments on its right that fill it.
+    fn fitting(&self, domain: &Domain, function: &FunctionSymbol, filled: u16) -> Vec<(usize, Vec<TypeId>)> {
+        let slots = (&function.slots[..], &function.sides[..]);
+        let types = |slot: usize| -> Vec<TypeId> {
+            let fills_it = |&ty: &TypeId| first_accepting(domain, slots, filled, ty, Side::Right) == Some(slot);
+            self.scope.types.iter().copied().filter(fills_it).collect()
+        };
+        let open = (0..function.slots.len()).filter(|slot| filled >> slot & 1 == 0);
+        open.map(|slot| (slot, types(slot))).filter(|(_, types)| !types.is_empty()).collect()
     }
 
     fn inserted_symbol(&mut self, symbol: InsertedSymbol) -> u16 {
@@ -262,15 +279,4 @@ fn number(constants: &mut Vec<ConstantId>, constant: ConstantId) -> u16 {
         constants.push(constant);
         constants.len() - 1
     }) as u16
-}
-
-/// For each open slot of a function, the types of arguments on its right that fill it.
-fn fitting(domain: &Domain, function: &FunctionSymbol, filled: u16) -> Vec<(usize, Vec<TypeId>)> {
-    let slots = (&function.slots[..], &function.sides[..]);
-    let types = |slot: usize| -> Vec<TypeId> {
-        let fills_it = |&ty: &TypeId| first_accepting(domain, slots, filled, ty, Side::Right) == Some(slot);
-        domain.types().ids().filter(fills_it).collect()
-    };
-    let open = (0..function.slots.len()).filter(|slot| filled >> slot & 1 == 0);
-    open.map(|slot| (slot, types(slot))).filter(|(_, types)| !types.is_empty()).collect()
 }

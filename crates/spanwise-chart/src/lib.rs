@@ -77,6 +77,7 @@ pub mod objective;
 pub mod outside;
 pub mod paper;
 mod rules;
+mod scope;
 pub mod semiring;
 pub mod spans;
 pub mod tree;

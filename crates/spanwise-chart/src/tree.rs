@@ -1,7 +1,7 @@
 //! Span trees: the readable form of one derivation.
 
 use spanwise_core::{Span, Utterance};
-use spanwise_lang::{ConstantId, Domain, State, StateId, TermId, Terms, TypeId};
+use spanwise_lang::{ConstantId, Domain, State, TermId, Terms, TypeId};
 
 /// What a node of a span tree is.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -28,16 +28,15 @@ pub struct TreeNode {
     pub children: Vec<usize>,
     /// Its sub-program with `_` for what is still missing; `None` for null words.
     pub program: Option<TermId>,
-    /// Its meaning state: its type, or the types that it still takes and then yields. `None` for null words, and for
-    /// meanings that no complete program contains.
-    pub state: Option<StateId>,
+    /// Its meaning state: its type, or the types that it still takes and then yields. `None` for null words.
+    pub state: Option<State>,
 }
 
 impl TreeNode {
     /// The types of the slots that are still open, in the order in which they are filled; none for a complete term.
     #[must_use]
-    pub fn open_slots<'a>(&self, domain: &'a Domain) -> &'a [TypeId] {
-        match self.state.map(|state| domain.states().state(state)) {
+    pub fn open_slots(&self) -> &[TypeId] {
+        match &self.state {
             Some(State::Wants { slots, .. }) => slots,
             _ => &[],
         }
@@ -46,7 +45,7 @@ impl TreeNode {
     /// Its type as text, for display only: `State`, or `State, City -> Number` for a function.
     #[must_use]
     pub fn type_text(&self, domain: &Domain) -> Option<String> {
-        self.state.map(|state| domain.describe(state))
+        self.state.as_ref().map(|state| domain.describe_state(state))
     }
 }
 

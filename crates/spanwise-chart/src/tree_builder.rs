@@ -76,7 +76,7 @@ impl<'a> TreeBuilder<'a> {
 
     fn push(&mut self, span: Span, category: Category, children: Vec<usize>, meaning: &Meaning) -> usize {
         let program = Some(self.domain.sketch(self.terms, meaning));
-        let state = self.domain.state_id_of(meaning);
+        let state = Some(self.domain.state_of(meaning));
         self.tree.nodes.push(TreeNode { span, category, children, program, state });
         self.tree.nodes.len() - 1
     }

@@ -15,11 +15,12 @@ use spanwise_core::Idx;
 use spanwise_lang::Domain;
 use spanwise_lang::states::AccumulatorId;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Rule scores as values of a semiring, shared by all sentences that are scored with them.
 #[derive(Clone, Debug)]
 pub struct RuleValues<S: Semiring> {
-    pub(crate) rules: Vec<S::Value>,
+    pub(crate) rules: Arc<[S::Value]>,
     /// `Finish` rules in the shape of open composites, by side of the argument.
     pub(crate) finish: [Vec<S::Value>; 2],
     /// `Apply` and `Compose` rules of leaves with one slot, by side of the argument.
@@ -31,7 +32,16 @@ impl<S: Semiring> RuleValues<S> {
     /// Lifts the scores. Cost: one step per rule.
     #[must_use]
     pub fn new(grammar: &Grammar, scores: &[f32]) -> Self {
-        let rules: Vec<S::Value> = scores.iter().map(|&score| S::lift(f64::from(score))).collect();
+        Self::of(grammar, scores.iter().map(|&score| S::lift(f64::from(score))).collect())
+    }
+
+    /// The same scores for [a part](Grammar::part) of the grammar. Cost: one step per rule of the part.
+    #[must_use]
+    pub fn part(&self, grammar: &Grammar) -> Self {
+        Self::of(grammar, Arc::clone(&self.rules))
+    }
+
+    fn of(grammar: &Grammar, rules: Arc<[S::Value]>) -> Self {
         let table = |side: usize| {
             grammar.finish[side]
                 .iter()
@@ -99,6 +109,12 @@ impl<'a> Input<'a> {
     ) -> Result<Self, ChartError> {
         scores.check(grammar, lattice)?;
         Ok(Self { domain, grammar, lattice, scores })
+    }
+
+    /// The same with [a part](Grammar::part) of the grammar.
+    #[must_use]
+    pub fn with_part(self, grammar: &'a Grammar) -> Self {
+        Self { grammar, ..self }
     }
 
     /// The same with these scores of joins, one per cell.

@@ -111,7 +111,7 @@ fn score_one(
     let scored = evaluator.score(example, covered, prediction.as_ref(), gold.as_ref());
     let tree = outcome.parse().and_then(Parse::shown_tree);
     let tree_any = match (scored.exact, tree) {
-        (Some(true), Some(tree)) => Some(tree_any::against_itself(&model.domain, tree)),
+        (Some(true), Some(tree)) => Some(tree_any::against_itself(tree)),
         _ if covered => chart.as_ref().and_then(|chart| chart.nearest(tree)),
         _ => None,
     };

@@ -29,8 +29,8 @@ const COMMON: f32 = 2048.0;
 
 /// The labelled spans of a tree in the normal form of charts.
 #[must_use]
-pub fn labelled_spans(domain: &Domain, tree: &SpanTree) -> HashSet<Labelled> {
-    let is_open = |child: &usize| !tree.nodes[*child].open_slots(domain).is_empty();
+pub fn labelled_spans(tree: &SpanTree) -> HashSet<Labelled> {
+    let is_open = |child: &usize| !tree.nodes[*child].open_slots().is_empty();
     let is_null = |child: &usize| tree.nodes[*child].category == Category::Null;
     let label = |node: &spanwise_chart::TreeNode| match node.category {
         Category::Constant(id) => Some((node.span, Some(id))),
@@ -44,8 +44,8 @@ pub fn labelled_spans(domain: &Domain, tree: &SpanTree) -> HashSet<Labelled> {
 
 /// The counts of a tree compared with itself, for a prediction with the gold program.
 #[must_use]
-pub fn against_itself(domain: &Domain, tree: &SpanTree) -> TreeCounts {
-    let n = labelled_spans(domain, tree).len();
+pub fn against_itself(tree: &SpanTree) -> TreeCounts {
+    let n = labelled_spans(tree).len();
     TreeCounts { matched: n, predicted: n, gold: n }
 }
 
@@ -60,7 +60,7 @@ pub fn nearest(
     predicted: Option<&SpanTree>,
 ) -> Option<TreeCounts> {
     let chart = GoldChart::new(domain, grammar, lattice, terms, program, Joins::Tree).ok()?;
-    let predicted = predicted.map(|tree| labelled_spans(domain, tree)).unwrap_or_default();
+    let predicted = predicted.map(|tree| labelled_spans(tree)).unwrap_or_default();
     let score_of = |span: Labelled| if predicted.contains(&span) { COMMON - 1.0 } else { -1.0 };
     let of_leaves = lattice.leaves().iter().flat_map(|leaf| {
         let score = score_of((Span::new(leaf.start, leaf.end), Some(leaf.constant)));

@@ -116,7 +116,7 @@ pub fn gold_tree(example: &Example, pieces: Option<&[usize]>, n_words: usize) ->
 /// A predicted tree in the conventions of gold trees.
 #[must_use]
 pub fn predicted_tree(domain: &Domain, tree: &SpanTree) -> LabelledSpans {
-    let parts = in_slot_order(domain, tree);
+    let parts = in_slot_order(tree);
     let mut spans = LabelledSpans::new();
     for (node, part) in tree.nodes.iter().zip(&parts) {
         let label = match node.category {
@@ -225,8 +225,8 @@ impl Part {
 }
 
 /// The parts of a tree, with arguments on both sides of a function joined in the order of its slots.
-fn in_slot_order(domain: &Domain, tree: &SpanTree) -> Vec<Part> {
-    let mut parts: Vec<Part> = (0..tree.nodes.len()).map(|at| part(domain, tree, at)).collect();
+fn in_slot_order(tree: &SpanTree) -> Vec<Part> {
+    let mut parts: Vec<Part> = (0..tree.nodes.len()).map(|at| part(tree, at)).collect();
     // Parents first: a rotated join may be rotated once more.
     for top in (0..parts.len()).rev() {
         let &[left, inner] = parts[top].children.as_slice() else { continue };
@@ -248,12 +248,12 @@ fn in_slot_order(domain: &Domain, tree: &SpanTree) -> Vec<Part> {
     parts
 }
 
-fn part(domain: &Domain, tree: &SpanTree, at: usize) -> Part {
+fn part(tree: &SpanTree, at: usize) -> Part {
     let node = &tree.nodes[at];
     let is_null = |&child: &usize| tree.nodes[child].category == Category::Null;
     let is_join = node.category == Category::Join && !node.children.iter().any(is_null);
     let children = if is_join { node.children.clone() } else { Vec::new() };
-    Part { span: node.span, children, open_slots: node.open_slots(domain).to_vec() }
+    Part { span: node.span, children, open_slots: node.open_slots().to_vec() }
 }
 
 /// The slot of a function that an argument has filled, given the open slots before and after; of adjacent slots of the

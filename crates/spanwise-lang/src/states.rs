@@ -30,8 +30,10 @@ newtype_index! {
     pub struct AccumulatorId(u16)
 }
 
-/// Most states a domain may have.
+/// Most states a domain may have without open composition, and most states that tables are made for.
 pub const MAX_STATES: usize = 30_000;
+/// Most pairs of a slot type and a result type that functions of one slot may have: what open composition can give.
+pub const MAX_COMPOSITES: usize = 200_000;
 
 /// A meaning state.
 ///
@@ -165,12 +167,22 @@ impl PairTable {
     }
 }
 
+/// A domain that is too large.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TooMany {
+    /// What there is too much of.
+    pub what: &'static str,
+    /// The most there may be.
+    pub limit: usize,
+}
+
 /// The states of a domain and how they compose.
 #[derive(Clone, Debug, Default)]
 pub struct States {
     states: IndexVec<StateId, State>,
     index: HashMap<State, StateId>,
     n_plain: usize,
+    has_composites: bool,
     apply: PairTable,
     compose: PairTable,
     gather: PairTable,
@@ -178,25 +190,34 @@ pub struct States {
 }
 
 impl States {
-    /// Finds every state that can be part of a complete program, starting from the states of the leaves.
+    /// Finds every state that can be part of a complete program, starting from the states of the leaves. A large domain
+    /// has too many with open composition to list them: then those without it are all there is. Charts do not need them.
     ///
     /// # Errors
-    /// The number of states when there are more than [`MAX_STATES`].
+    /// What there is too much of, and how much there may be.
     pub fn compile(
         types: &Types,
         accumulators: &IndexVec<AccumulatorId, AccumulatorTypes>,
         leaves: impl IntoIterator<Item = State>,
         root_types: &[TypeId],
-    ) -> Result<Self, usize> {
+    ) -> Result<Self, TooMany> {
         let rules = Rules { types, accumulators };
         let mut closure = Closure::new(rules);
         for leaf in leaves {
             closure.add(leaf);
         }
-        closure.run(false)?;
+        let too_many = |what, limit| TooMany { what, limit };
+        if !closure.run(false) {
+            return Err(too_many("meaning states", MAX_STATES));
+        }
+        if closure.n_pairs() > MAX_COMPOSITES {
+            return Err(too_many("pairs of a slot and a result", MAX_COMPOSITES));
+        }
         let n_plain = closure.states.len();
-        closure.run(true)?;
-        Ok(closure.finish(n_plain, root_types))
+        let plain = closure.clone();
+        let has_composites = closure.run(true);
+        let closure = if has_composites { closure } else { plain };
+        Ok(Self { has_composites, ..closure.finish(n_plain, root_types) })
     }
 
     /// Number of states.
@@ -209,6 +230,12 @@ impl States {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.states.is_empty()
+    }
+
+    /// Whether states that arise by open composition are among them.
+    #[must_use]
+    pub fn has_composites(&self) -> bool {
+        self.has_composites
     }
 
     /// Number of states that arise without open composition; they come first.

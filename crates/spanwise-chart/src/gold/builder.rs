@@ -228,7 +228,7 @@ impl<'a> Builder<'a> {
     }
 
     fn key(&self, kind: RuleKind, input: TypeId, output: TypeId, side: Side) -> Option<u32> {
-        self.grammar.rule_index.get(&self.grammar.key(kind, input, output, side)).copied()
+        self.grammar.rule_of(&self.grammar.key(kind, input, output, side))
     }
 
     /// Constant, frame and arguments of a node that is a constant.

@@ -106,7 +106,7 @@ impl Composer<'_> {
             let Some(way) = found[at].get(choices[at]) else { continue };
             let node = &mut tree.nodes[at];
             node.program = Some(self.written(&way.meaning));
-            node.state = self.domain.state_id_of(&way.meaning);
+            node.state = Some(self.domain.state_of(&way.meaning));
             for (&child, &choice) in node.children.iter().zip(&way.from) {
                 choices[child] = choice;
             }

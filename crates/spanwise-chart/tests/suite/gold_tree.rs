@@ -52,7 +52,7 @@ fn check(case: &Case) {
     assert_eq!(found.tree.root().unwrap().program, Some(program));
     let show = |tree: &SpanTree| {
         let row = |(depth, node): &(usize, &spanwise_chart::TreeNode)| {
-            (*depth, node.span, node.category, node.program, node.state)
+            (*depth, node.span, node.category, node.program, node.state.clone())
         };
         tree.preorder().iter().map(row).collect::<Vec<_>>()
     };

@@ -16,6 +16,7 @@ mod literals;
 mod objectives;
 mod odd_input;
 mod paper_chart;
+mod part;
 mod sets;
 mod span_posteriors;
 mod typed_chart;

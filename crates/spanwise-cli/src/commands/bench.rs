@@ -2,6 +2,7 @@
 
 mod chart;
 mod encoder;
+mod large;
 mod train;
 
 use crate::output::Status;

@@ -12,6 +12,7 @@ use spanwise_domains::data::{self, Example};
 use spanwise_domains::load::Spec;
 use spanwise_domains::senseless::Search;
 use spanwise_lang::domain::ClassId;
+use spanwise_lang::states::MAX_STATES;
 use spanwise_lang::{Domain, Kind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
@@ -133,6 +134,10 @@ fn entity_class(kind: Kind) -> Option<ClassId> {
 
 fn as_text(args: &Args, domain: &Domain, report: &Report, findings: &[derivability::Findings]) -> String {
     let states = domain.states();
+    let composed = match states.has_composites() {
+        true => format!("{} with open composition", states.len()),
+        false => format!("more than {MAX_STATES} with open composition"),
+    };
     let n_predicates = domain.predicate_names().count();
     // A class of literals has a constant that stands for all of its values, and no term.
     let classes = domain.constants().iter().filter(|constant| constant.term.is_some());
@@ -143,14 +148,13 @@ fn as_text(args: &Args, domain: &Domain, report: &Report, findings: &[derivabili
         n => format!(", {n} classes of literals"),
     };
     let mut out = format!(
-        "domain {}{}: {} types, {n_predicates} predicates, {} entities in {n_listed} classes{literals}, {} phrases, {} meaning states ({} with open composition)\n",
+        "domain {}{}: {} types, {n_predicates} predicates, {} entities in {n_listed} classes{literals}, {} phrases, {} meaning states ({composed})\n",
         domain.name(),
         domain.type_system().map_or(String::new(), |system| format!("@{system}")),
         domain.types().len(),
         classes.len(),
         domain.lexicon().len(),
         states.n_plain(),
-        states.len(),
     );
     if !report.unreachable.is_empty() {
         out += &format!("warning: no program can contain {}\n", report.unreachable.join(", "));
@@ -305,7 +309,7 @@ fn as_json(domain: &Domain, report: &Report) -> Value {
         "type_system": domain.type_system(),
         "types": domain.types().len(),
         "constants": domain.constants().len(),
-        "states": domain.states().len(),
+        "states": Some(domain.states().len()).filter(|_| domain.states().has_composites()),
         "plain_states": domain.states().n_plain(),
         "examples": report.examples,
         "programs": report.programs,

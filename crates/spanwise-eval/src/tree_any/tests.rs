@@ -31,10 +31,10 @@ fn trees(
 }
 
 /// The counts by brute force: the prediction compared with every tree of a program.
-fn by_hand(domain: &Domain, predicted: Option<&SpanTree>, gold: &[&SpanTree]) -> Option<TreeCounts> {
-    let predicted = predicted.map(|tree| labelled_spans(domain, tree)).unwrap_or_default();
+fn by_hand(predicted: Option<&SpanTree>, gold: &[&SpanTree]) -> Option<TreeCounts> {
+    let predicted = predicted.map(|tree| labelled_spans(tree)).unwrap_or_default();
     let compare = |tree: &&SpanTree| {
-        let spans = labelled_spans(domain, tree);
+        let spans = labelled_spans(tree);
         (spans.intersection(&predicted).count(), std::cmp::Reverse(spans.len()))
     };
     let (matched, std::cmp::Reverse(gold)) = gold.iter().map(compare).max()?;
@@ -57,10 +57,10 @@ fn check(domain: &Domain, lattice: &Lattice, most_predictions: usize) -> usize {
             predictions.map(|(found_program, tree)| (Some(*found_program), Some(tree))).chain([(None, None)])
         {
             let found = nearest(domain, &grammar, lattice, (&terms, program), tree);
-            assert_eq!(found, by_hand(domain, tree, &gold), "{}", terms.display(program));
+            assert_eq!(found, by_hand(tree, &gold), "{}", terms.display(program));
             if let Some(tree) = tree.filter(|_| found_program == Some(program)) {
                 // For a prediction with the gold program, the nearest tree in the chart is the tree itself.
-                assert_eq!(found.unwrap().matched, against_itself(domain, tree).matched);
+                assert_eq!(found.unwrap().matched, against_itself(tree).matched);
             }
         }
     }
@@ -124,7 +124,7 @@ fn a_prediction_with_the_gold_program_scores_one_whatever_its_tree() {
     let grammar = Grammar::new(&domain, Options::default());
     let mut terms = domain.new_terms();
     for (_, tree) in trees(&domain, &grammar, &lattice, &mut terms).iter().take(50) {
-        assert_eq!(against_itself(&domain, tree).f1(), Some(100.0));
+        assert_eq!(against_itself(tree).f1(), Some(100.0));
     }
 }
 

@@ -17,7 +17,7 @@ use crate::diag::Diagnostic;
 use crate::form::Form;
 use crate::language::Language;
 use crate::lexicon::Lexicon;
-use crate::states::{AccumulatorId, AccumulatorTypes, StateId, States};
+use crate::states::{AccumulatorId, AccumulatorTypes, State, StateId, States};
 use crate::surface::Style;
 use crate::term::{Shape, Symbol, TermId, Terms};
 use crate::types::{TypeId, Types};
@@ -507,8 +507,13 @@ impl Domain {
     /// A meaning state as text: `State`, `State, City -> Number`, `filter(..)`.
     #[must_use]
     pub fn describe(&self, state: StateId) -> String {
-        use crate::states::State;
-        match self.states.state(state) {
+        self.describe_state(self.states.state(state))
+    }
+
+    /// The same for a state that need not be in the tables of the domain.
+    #[must_use]
+    pub fn describe_state(&self, state: &State) -> String {
+        match state {
             State::Done(ty) => self.types.name(*ty).to_owned(),
             State::Wants { slots, result } => {
                 let slots: Vec<_> = slots.iter().map(|&slot| self.types.name(slot)).collect();

@@ -2,7 +2,7 @@
 
 use super::{AccumulatorId, AccumulatorTypes, MAX_STATES, PairTable, State, StateId, States};
 use crate::types::{TypeId, Types};
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use spanwise_core::{Idx, IndexVec};
 
 /// The composition rules on states, from which the tables are filled.
@@ -91,6 +91,7 @@ type Entries = Vec<(StateId, StateId, StateId)>;
 ///
 /// States are paired only where a rule could fire: arguments with functions, and functions by the types at
 /// which they could be composed. The cost is that of the entries found, not of all pairs.
+#[derive(Clone)]
 pub(super) struct Closure<'a> {
     rules: Rules<'a>,
     pub(super) states: IndexVec<StateId, State>,
@@ -143,11 +144,19 @@ impl<'a> Closure<'a> {
         id
     }
 
-    /// Pairs states until nothing new appears, with or without open composition.
-    pub(super) fn run(&mut self, open: bool) -> Result<(), usize> {
+    /// The number of slot types times that of result types among functions of one slot.
+    pub(super) fn n_pairs(&self) -> usize {
+        let pairs = || self.facts.iter().filter_map(|facts| facts.one_slot);
+        let slots: HashSet<TypeId> = pairs().map(|(slot, _)| slot).collect();
+        let results: HashSet<TypeId> = pairs().map(|(_, result)| result).collect();
+        slots.len() * results.len()
+    }
+
+    /// Pairs states until nothing new appears, with or without open composition. False when there are too many.
+    pub(super) fn run(&mut self, open: bool) -> bool {
         loop {
             if self.states.len() > MAX_STATES {
-                return Err(self.states.len());
+                return false;
             }
             if self.n_applied < self.states.len() {
                 self.pair_applied(StateId::from_usize(self.n_applied));
@@ -156,7 +165,7 @@ impl<'a> Closure<'a> {
                 self.pair_composed(StateId::from_usize(self.n_composed));
                 self.n_composed += 1;
             } else {
-                return Ok(());
+                return true;
             }
         }
     }

@@ -160,16 +160,24 @@ fn many_frames_are_checked_quickly_and_too_many_are_refused() {
 }
 
 #[test]
-fn types_that_explode_into_too_many_states_are_refused() {
-    let types: Vec<String> = (0..300).map(|n| format!("\"T{n}\"")).collect();
-    let list: Vec<String> = (0..300).map(|n| format!("T{n}")).collect();
-    let source = format!(
+fn composites_of_large_domains_are_not_listed_and_of_too_large_ones_refused() {
+    let source = |n_types: usize| {
+        let types: Vec<String> = (0..n_types).map(|n| format!("\"T{n}\"")).collect();
+        let list: Vec<String> = (0..n_types).map(|n| format!("T{n}")).collect();
+        format!(
         "name = \"d\"\ntypes = [{}]\n[root]\ntypes = [\"T0\"]\n[constants]\nx = \"T1\"\nf = \"A -> B where A in [{list}], B in [T0, T1, T2]\"\ng = \"A -> B where A in [T0, T1, T2], B in [{list}]\"\n",
-        types.join(", "),
-        list = list.join(", ")
-    );
-    let errors = Domain::load(&source, "d.toml", None, &NoTables).unwrap_err();
-    assert!(errors.to_string().contains("meaning states"), "{errors}");
+            types.join(", "),
+            list = list.join(", ")
+        )
+    };
+    let load = |n_types| Domain::load(&source(n_types), "d.toml", None, &NoTables);
+    let domain = load(300).unwrap();
+    assert_eq!((domain.states().has_composites(), domain.states().n_plain()), (false, domain.states().len()));
+    // `x`, what the functions give and what they take: every type, and 3 pairs of each type with one of three.
+    assert_eq!(domain.states().len(), 300 + 3 * 297 + 3 * 300);
+    assert_eq!(load(100).unwrap().states().has_composites(), true);
+    let errors = load(500).unwrap_err();
+    assert!(errors.to_string().contains("pairs of a slot and a result"), "{errors}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::support;
 use spanwise::reading::{self, ChartSpan, Guess, NodeKind};
 use spanwise::{
     Alternative, Answer, Category, ConstantId, Correction, Crowded, Details, Domain, Guessed, Outcome, Parse,
-    Parser, Provenance, Question, Reading, Rival, Span, SpanPosterior, SpanTree, StateId, TermId, Terms,
+    Parser, Provenance, Question, Reading, Rival, Span, SpanPosterior, SpanTree, State, TermId, Terms,
     Token, Tree, TreeNode, TypeId, Unread, Utterance, Withhold,
 };
 
@@ -72,7 +72,8 @@ fn every_field_of_a_parse_has_a_type_that_can_be_named() {
 fn check_tree(tree: &SpanTree, domain: &Domain, n_words: usize) {
     let SpanTree { nodes } = tree;
     for TreeNode { span, category, children, program, state } in nodes {
-        let (span, program, state): (Span, Option<TermId>, Option<StateId>) = (*span, *program, *state);
+        let (span, program): (Span, Option<TermId>) = (*span, *program);
+        let state: &Option<State> = state;
         assert!(span.end as usize <= n_words && children.iter().all(|&child| child < nodes.len()));
         match category {
             Category::Constant(id) | Category::Implicit(id) => {
@@ -82,9 +83,9 @@ fn check_tree(tree: &SpanTree, domain: &Domain, n_words: usize) {
             Category::Join | Category::Null => {}
         }
         assert!(program.is_some() || *category == Category::Null);
-        assert!(state.is_none_or(|state| !domain.describe(state).is_empty()));
+        assert!(state.as_ref().is_none_or(|state| !domain.describe_state(state).is_empty()));
     }
-    let _: &[TypeId] = tree.root().unwrap().open_slots(domain);
+    let _: &[TypeId] = tree.root().unwrap().open_slots();
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! `spanwise bench chart`: time of charts per sentence, with seeded random scores.
 
+use super::large;
 use crate::commands::domain;
 use crate::output::{Columns, WrongCall, say};
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use spanwise_chart::budget::Meter;
@@ -13,12 +14,14 @@ use spanwise_chart::grammar::{Grammar, N_USAGES, Options};
 use spanwise_chart::lattice::{Lattice, Scores};
 use spanwise_chart::outside::marginals;
 use spanwise_chart::paper::{PaperConfig, PaperScores, decode, n_spans};
-use spanwise_chart::semiring::{Max, Sum};
+use spanwise_chart::semiring::{Max, Semiring, Sum};
 use spanwise_chart::typed::{Input, RuleValues};
 use spanwise_core::{Random, Utterance};
 use spanwise_domains::data::{self, Example};
 use spanwise_domains::load::{builtin_list, builtin_names};
+use spanwise_lang::domain::NoTables;
 use spanwise_lang::{Domain, Terms};
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -35,7 +38,7 @@ pub(crate) struct Args {
     /// A directory with the benchmark data (geo/splits, scan_sp, clevr); without it, a few built-in questions
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
-    /// Domains to measure
+    /// Domains to measure; `large` is a language with 352 types and 2,000 predicates, made for this purpose
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_values = builtin_names())]
     domain: Vec<String>,
     /// Most sentences per domain
@@ -48,6 +51,9 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
 }
+
+/// The name of the language of a large database, which is made here.
+const LARGE: &str = "large";
 
 /// Questions for a bench without data.
 const OWN: &[(&str, &[(&str, &str)])] = &[
@@ -115,8 +121,10 @@ struct Row {
 pub(crate) fn run(args: &Args) -> Result<()> {
     let mut rows = Vec::new();
     for name in &args.domain {
-        let domain = domain(name)?;
-        let examples = questions(args, name)?;
+        let (domain, examples) = match name.as_str() {
+            LARGE => (large_domain()?, large::questions(args.sentences)),
+            _ => (domain(name)?, questions(args, name)?),
+        };
         let bench = Bench::new(&domain, &examples, args.seed);
         if !args.json {
             say(&format!("{name}: {} sentences; {}", bench.sentences.len(), bench.grammar.sizes()));
@@ -132,6 +140,10 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         out.write_all(as_text(&rows).as_bytes())?;
     }
     Ok(())
+}
+
+fn large_domain() -> Result<Domain> {
+    Domain::load(&large::source(), "large.toml", None, &NoTables).map_err(|error| anyhow!("{error}"))
 }
 
 fn questions(args: &Args, name: &str) -> Result<Vec<Example>> {
@@ -215,15 +227,27 @@ impl<'a> Bench<'a> {
         sentences.iter().map(|sentence| Prepared { sentence, input: self.input(sentence) }).collect()
     }
 
+    fn part(&self, prepared: &Prepared<'_>) -> Option<Grammar> {
+        self.grammar.part(self.domain, &prepared.sentence.lattice)
+    }
+
+    fn best(&self, prepared: &Prepared<'_>) {
+        let part = self.part(prepared);
+        let (input, rules) = within(prepared, part.as_ref(), &self.max);
+        std::hint::black_box(BestChart::new(input, &rules).best());
+    }
+
     fn tasks(&self, name: &str, rows: &mut Vec<Row>) {
-        let best = |prepared: &Prepared<'_>| {
-            std::hint::black_box(BestChart::new(prepared.input, &self.max).best());
-        };
+        let best = |prepared: &Prepared<'_>| self.best(prepared);
         let sums = |prepared: &Prepared<'_>| {
-            std::hint::black_box(marginals(&prepared.input, &self.sum));
+            let part = self.part(prepared);
+            let (input, rules) = within(prepared, part.as_ref(), &self.sum);
+            std::hint::black_box(marginals(&input, &rules));
         };
         let list = |prepared: &Prepared<'_>| {
-            let chart = BestChart::new(prepared.input, &self.max);
+            let part = self.part(prepared);
+            let (input, rules) = within(prepared, part.as_ref(), &self.max);
+            let chart = BestChart::new(input, &rules);
             std::hint::black_box(chart.programs(&mut self.domain.new_terms(), 5, 100, &Meter::unlimited()));
         };
         let gold = |prepared: &Prepared<'_>| {
@@ -305,11 +329,21 @@ impl<'a> Bench<'a> {
                     Some(Sentence { n_tokens: utterance.len(), lattice, leaves, gold: None })
                 })
                 .collect();
-            let run = |prepared: &Prepared<'_>| {
-                std::hint::black_box(BestChart::new(prepared.input, &self.max).best());
-            };
+            let run = |prepared: &Prepared<'_>| self.best(prepared);
             rows.push(measure(name, "typed", "best", 1, &self.prepare(&sentences), &run));
         }
+    }
+}
+
+/// A chart's input and rules with the part of the grammar that its words can use.
+fn within<'a, S: Semiring + Clone>(
+    prepared: &Prepared<'a>,
+    part: Option<&'a Grammar>,
+    rules: &'a RuleValues<S>,
+) -> (Input<'a>, Cow<'a, RuleValues<S>>) {
+    match part {
+        None => (prepared.input, Cow::Borrowed(rules)),
+        Some(part) => (prepared.input.with_part(part), Cow::Owned(rules.part(part))),
     }
 }
 

@@ -14,7 +14,7 @@ use super::{Class, ClassId, Constant, ConstantId, Domain, Frame, FrameId, Table,
 use crate::diag::{Diagnostic, closest};
 use crate::form::Form;
 use crate::lexicon::Lexicon;
-use crate::states::{AccumulatorId, AccumulatorTypes, MAX_STATES, State, States};
+use crate::states::{AccumulatorId, AccumulatorTypes, State, States, TooMany};
 use crate::term::{TermId, Terms};
 use crate::types::{TypeDecl, TypeId, Types};
 use accumulators::Accumulators;
@@ -297,8 +297,8 @@ impl Compiler<'_> {
                 }
                 states
             }
-            Err(_) => {
-                let message = format!("the types and signatures give more than {MAX_STATES} meaning states");
+            Err(TooMany { what, limit }) => {
+                let message = format!("the types and signatures give more than {limit} {what}");
                 let hint = "use fewer or coarser types, or fewer slots per constant";
                 self.problems.push(Diagnostic::new(at, message).hint(hint));
                 States::default()

@@ -55,7 +55,9 @@ fn found(
     meter: &Meter,
 ) -> Result<Option<Decoded>, Exhausted> {
     let parser = scored.parser;
-    let chart = BestChart::within(input, &parser.best_rules, meter)?;
+    let (best_rules, sum_rules) =
+        (scored.input.rules(&parser.best_rules), scored.input.rules(&parser.sum_rules));
+    let chart = BestChart::within(input, &best_rules, meter)?;
     let mut terms = parser.model.domain.new_terms();
     let Some((best, program, tree)) = chart.best_tree(&mut terms, MAX_TRIED) else { return Ok(None) };
     let listed = others(&chart, &mut terms, program, details.alternatives, meter);
@@ -67,7 +69,7 @@ fn found(
         Vec::new()
     };
     let counted = if zeros.is_empty() { input } else { input.with_joins(&zeros) };
-    let inside = InsideChart::new(counted, &parser.sum_rules, meter)?;
+    let inside = InsideChart::new(counted, &sum_rules, meter)?;
     let log_z = inside.log_partition().unwrap_or(f64::INFINITY);
     let posterior = posterior(&input, log_z, &terms, program, meter)?;
     let expected = if details.provenance || details.chart { inside.marginals(meter)? } else { None };
@@ -80,7 +82,7 @@ fn found(
         _ if !details.rival || posterior >= Rival::SURE => None,
         Some(first) => Some(Rival { program: first.program, posterior: first.posterior }),
         None => {
-            let chart = BestChart::within(input, &parser.best_rules, meter)?;
+            let chart = BestChart::within(input, &best_rules, meter)?;
             let second = others(&chart, &mut terms, program, 1, meter);
             let second = self::alternatives(&input, log_z, &terms, second, meter)?;
             second.first().map(|second| Rival { program: second.program, posterior: second.posterior })

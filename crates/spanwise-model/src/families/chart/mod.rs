@@ -129,7 +129,7 @@ impl SpanFamily for ChartParser {
     }
 
     fn work(&self, input: &ChartInput) -> u64 {
-        self.model.grammar.total_work(input.prepared.lattice.n_positions())
+        input.grammar(self).total_work(input.prepared.lattice.n_positions())
     }
 
     fn loss(

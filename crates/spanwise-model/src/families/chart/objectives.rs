@@ -9,7 +9,7 @@ use spanwise_chart::objective::{Target, crf};
 pub(super) fn loss(mut chart: ScoredChart<'_>, target: &LossTarget<'_>) -> Option<(f64, SpanGradient)> {
     let gold = chart.gold(target.terms, target.pair.program()?).ok()?;
     let input = chart.chart().ok()?;
-    let rules = &chart.parser.sum_rules;
+    let rules = &*chart.input.rules(&chart.parser.sum_rules);
     let leaves = target.pair.leaves();
     let allowed = leaves.map(|leaves| chart.input.prepared.lattice.mask(leaves));
     let loss = match (target.objective, &allowed) {

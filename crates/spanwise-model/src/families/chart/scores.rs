@@ -5,13 +5,14 @@ use super::dropout::Dropped;
 use super::settings::JoinScores;
 use crate::span_model::{COST, LeafMatch, Prepared, SpanGradient, Tables};
 use spanwise_chart::gold::{GoldChart, OwnScores, Underivable};
-use spanwise_chart::grammar::N_USAGES;
+use spanwise_chart::grammar::{Grammar, N_USAGES};
 use spanwise_chart::lattice::{ChartError, Gradient, Lattice, Leaf, Scores};
-use spanwise_chart::typed::Input;
-
+use spanwise_chart::semiring::Semiring;
+use spanwise_chart::typed::{Input, RuleValues};
 use spanwise_core::Span;
 use spanwise_lang::domain::Omission;
 use spanwise_lang::{TermId, Terms};
+use std::borrow::Cow;
 
 /// No column of the logits.
 const NO_COLUMN: u32 = u32::MAX;
@@ -26,6 +27,8 @@ pub struct ChartInput {
     pub prepared: Prepared,
     /// The spans that the network scores.
     pub spans: Vec<(u32, u32)>,
+    /// The part of the grammar that its words can use; `None` for the whole.
+    part: Option<Box<Grammar>>,
     leaves: Vec<LeafKey>,
     /// For each cell, the rows and columns of the logits that score its joins; empty without such scores.
     cells: Vec<[(u32, u32); 2]>,
@@ -125,7 +128,18 @@ impl ChartInput {
         let cells =
             cell_spans.into_iter().map(|both| both.map(|(span, column)| (row(span), column))).collect();
         let inserted = inserted_spans.into_iter().map(row).collect();
-        Self { prepared, spans, leaves, cells, inserted }
+        let part = parser.model.grammar.part(&parser.model.domain, lattice).map(Box::new);
+        Self { part, prepared, spans, leaves, cells, inserted }
+    }
+
+    /// The grammar of its words: a part of the parser's, if that is large.
+    pub(super) fn grammar<'a>(&'a self, parser: &'a ChartParser) -> &'a Grammar {
+        self.part.as_deref().unwrap_or(&parser.model.grammar)
+    }
+
+    /// Scores of rules in the shape of that grammar.
+    pub(super) fn rules<'a, S: Semiring + Clone>(&self, rules: &'a RuleValues<S>) -> Cow<'a, RuleValues<S>> {
+        self.part.as_deref().map_or(Cow::Borrowed(rules), |part| Cow::Owned(rules.part(part)))
     }
 
     /// Each leaf with its label and whether the lexicon matches it exactly.
@@ -246,7 +260,7 @@ impl<'a> ScoredChart<'a> {
     /// Scores that are not numbers.
     pub fn chart(&self) -> Result<Input<'_>, ChartError> {
         let model = &self.parser.model;
-        Input::new(&model.domain, &model.grammar, self.lattice(), self.scores())
+        Input::new(&model.domain, self.input.grammar(self.parser), self.lattice(), self.scores())
     }
 
     /// The gold chart: all derivations of one program. Where all of them leave out words that must be used, any words may be left
