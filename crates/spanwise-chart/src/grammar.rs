@@ -25,12 +25,12 @@
 
 mod compile;
 
-pub(crate) use compile::{commutes, first_accepting};
 use crate::implicit::Implicit;
 use crate::lattice::Lattice;
 use crate::layout::{Layout, unary_slot};
 pub use crate::rules::{Discontinuity, N_USAGES, Options, RuleKey, RuleKind, Side, Usage};
 use crate::scope::Scope;
+pub(crate) use compile::{commutes, first_accepting};
 use hashbrown::HashMap;
 use spanwise_core::{Idx, IndexVec};
 use spanwise_lang::states::AccumulatorId;
@@ -270,7 +270,7 @@ pub(crate) enum LeafSymbol {
 
 /// Most values in a cell of a grammar that is never divided. Below that, a chart is hardly slower than its part and the
 /// making of it together.
-const LARGE: usize = 8_192;
+const LARGE: usize = 16_384;
 
 /// Columns are padded to this, so that loops over them have no remainder.
 pub(crate) const LANES: usize = 8;

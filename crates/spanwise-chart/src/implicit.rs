@@ -215,8 +215,7 @@ impl Grammar {
 
     fn implicit_frames(&self, domain: &Domain) -> Vec<FrameId> {
         let ids = (0..self.leaf_symbol.len() as u32).map(FrameId);
-        let is_used =
-            |&frame: &FrameId| self.is_implicit(domain, frame) && self.scope.frames[frame.index()];
+        let is_used = |&frame: &FrameId| self.is_implicit(domain, frame) && self.scope.frames[frame.index()];
         ids.filter(is_used).collect()
     }
 
@@ -256,7 +255,8 @@ impl Grammar {
     fn fitting(&self, domain: &Domain, function: &FunctionSymbol, filled: u16) -> Vec<(usize, Vec<TypeId>)> {
         let slots = (&function.slots[..], &function.sides[..]);
         let types = |slot: usize| -> Vec<TypeId> {
-            let fills_it = |&ty: &TypeId| first_accepting(domain, slots, filled, ty, Side::Right) == Some(slot);
+            let fills_it =
+                |&ty: &TypeId| first_accepting(domain, slots, filled, ty, Side::Right) == Some(slot);
             self.scope.types.iter().copied().filter(fills_it).collect()
         };
         let open = (0..function.slots.len()).filter(|slot| filled >> slot & 1 == 0);

@@ -30,7 +30,12 @@ fn check(case: &Case) {
     let whole = case.input();
     let grammar: Grammar = case.grammar.smallest_part(&case.domain, &case.lattice);
     let part = whole.with_part(&grammar);
-    assert_eq!(spanwise_chart::count_derivations(&whole), spanwise_chart::count_derivations(&part), "{}", case.describe());
+    assert_eq!(
+        spanwise_chart::count_derivations(&whole),
+        spanwise_chart::count_derivations(&part),
+        "{}",
+        case.describe()
+    );
     let (max, sum): (RuleValues<Max>, RuleValues<Sum>) =
         (RuleValues::new(&case.grammar, &case.rules), RuleValues::new(&case.grammar, &case.rules));
     assert_eq!(listed(case, whole, &max), listed(case, part, &max.part(&grammar)), "{}", case.describe());
@@ -52,7 +57,12 @@ fn check(case: &Case) {
         let program = terms.parse(&program).unwrap();
         let gold = |grammar: &Grammar| {
             let gold = GoldChart::new(&case.domain, grammar, &case.lattice, &terms, program, case.own());
-            gold.map(|gold| gold.graph().marginals(&case.flat().iter().map(|&score| f64::from(score)).collect::<Vec<_>>()).map(|(sum, _)| (sum * 1e6).round() as i64)).ok()
+            gold.map(|gold| {
+                gold.graph()
+                    .marginals(&case.flat().iter().map(|&score| f64::from(score)).collect::<Vec<_>>())
+                    .map(|(sum, _)| (sum * 1e6).round() as i64)
+            })
+            .ok()
         };
         assert_eq!(gold(&case.grammar), gold(&grammar), "{}", case.describe());
     }

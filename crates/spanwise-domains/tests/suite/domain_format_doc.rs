@@ -27,7 +27,7 @@ use spanwise_domains::text::MAX_BYTES;
 use spanwise_lang::domain::{Domain, ExecutorChoice, NoTables, Omission, Table, TableSource};
 use spanwise_lang::matching::{Alternative, Approximate, CAP, Matcher, Speller, max_edits};
 use spanwise_lang::signature::Side;
-use spanwise_lang::states::MAX_STATES;
+use spanwise_lang::states::{MAX_COMPOSITES, MAX_STATES};
 use spanwise_lang::types::MAX_TYPES;
 use spanwise_lang::{Annotation, Meaning, Preference, Problem, Shape, Style, TermId, Terms};
 use std::time::Duration;
@@ -479,7 +479,8 @@ const LIMITS: &[(&str, Allowed)] = &[
             |at| format!("[[accumulators]]\nhead = 'h{at}'\nelements = 'A'\nover = 'A'\nresult = 'A'\n");
         !complains(&(0..n).map(one).collect::<String>(), "more than")
     }),
-    ("meaning states", |n| n <= MAX_STATES),
+    ("meaning states without open composition", |n| n <= MAX_STATES),
+    ("pairs of a slot and a result, over functions of one slot", |n| n <= MAX_COMPOSITES),
     ("levels of nesting in a form or default", |n| {
         let nested = |inner: &str| format!("{}{inner}{}", "f(".repeat(n - 1), ")".repeat(n - 1));
         let form = loads(&format!("constants.f = {{ type = 'A -> A', form = '{}' }}", nested("{}")));

@@ -165,7 +165,7 @@ fn composites_of_large_domains_are_not_listed_and_of_too_large_ones_refused() {
         let types: Vec<String> = (0..n_types).map(|n| format!("\"T{n}\"")).collect();
         let list: Vec<String> = (0..n_types).map(|n| format!("T{n}")).collect();
         format!(
-        "name = \"d\"\ntypes = [{}]\n[root]\ntypes = [\"T0\"]\n[constants]\nx = \"T1\"\nf = \"A -> B where A in [{list}], B in [T0, T1, T2]\"\ng = \"A -> B where A in [T0, T1, T2], B in [{list}]\"\n",
+            "name = \"d\"\ntypes = [{}]\n[root]\ntypes = [\"T0\"]\n[constants]\nx = \"T1\"\nf = \"A -> B where A in [{list}], B in [T0, T1, T2]\"\ng = \"A -> B where A in [T0, T1, T2], B in [{list}]\"\n",
             types.join(", "),
             list = list.join(", ")
         )

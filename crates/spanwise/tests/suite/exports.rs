@@ -6,8 +6,8 @@ use crate::support;
 use spanwise::reading::{self, ChartSpan, Guess, NodeKind};
 use spanwise::{
     Alternative, Answer, Category, ConstantId, Correction, Crowded, Details, Domain, Guessed, Outcome, Parse,
-    Parser, Provenance, Question, Reading, Rival, Span, SpanPosterior, SpanTree, State, TermId, Terms,
-    Token, Tree, TreeNode, TypeId, Unread, Utterance, Withhold,
+    Parser, Provenance, Question, Reading, Rival, Span, SpanPosterior, SpanTree, State, TermId, Terms, Token,
+    Tree, TreeNode, TypeId, Unread, Utterance, Withhold,
 };
 
 const TEXT: &str = "blink the cellar lamp three times";

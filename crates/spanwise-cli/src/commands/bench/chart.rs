@@ -22,6 +22,7 @@ use spanwise_domains::load::{builtin_list, builtin_names};
 use spanwise_lang::domain::NoTables;
 use spanwise_lang::{Domain, Terms};
 use std::borrow::Cow;
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -33,7 +34,9 @@ use std::time::Instant;
 /// of words.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  spanwise bench chart --data ../shared/data\n  \
-    spanwise bench chart --domain geo --sentences 100 --json")]
+    spanwise bench chart --domain geo --sentences 100 --json\n  \
+    spanwise bench chart --domain domains/atis/domain.toml --examples DATA/atis/atis_funql_train_brackets.jsonl\n  \
+    spanwise bench chart --domain large")]
 pub(crate) struct Args {
     /// A directory with the benchmark data (geo/splits, scan_sp, clevr); without it, a few built-in questions
     #[arg(long, value_name = "DIR")]
@@ -41,6 +44,12 @@ pub(crate) struct Args {
     /// Domains to measure; `large` is a language with 352 types and 2,000 predicates, made for this purpose
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_values = builtin_names())]
     domain: Vec<String>,
+    /// Examples of the domain, as JSON lines, instead of the benchmark data
+    #[arg(long, value_name = "FILE", conflicts_with = "data")]
+    examples: Option<PathBuf>,
+    /// Write `domain.toml` and `questions.jsonl` of `large` into a directory, and stop
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["data", "examples", "domain", "json"])]
+    write_large: Option<PathBuf>,
     /// Most sentences per domain
     #[arg(long, value_name = "N", default_value_t = 200)]
     sentences: usize,
@@ -119,10 +128,13 @@ struct Row {
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
+    if let Some(directory) = &args.write_large {
+        return write_large(directory, args.sentences);
+    }
     let mut rows = Vec::new();
     for name in &args.domain {
         let (domain, examples) = match name.as_str() {
-            LARGE => (large_domain()?, large::questions(args.sentences)),
+            LARGE if args.examples.is_none() => (large_domain()?, large::questions(args.sentences)),
             _ => (domain(name)?, questions(args, name)?),
         };
         let bench = Bench::new(&domain, &examples, args.seed);
@@ -142,20 +154,42 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
+fn write_large(directory: &Path, n_questions: usize) -> Result<()> {
+    fs::create_dir_all(directory)?;
+    fs::write(directory.join("domain.toml"), large::source())?;
+    let lines = large::questions(n_questions);
+    let lines: Vec<String> = lines
+        .iter()
+        .map(|example| {
+            json!({ "utterance": example.utterance, "program": example.program }).to_string() + "\n"
+        })
+        .collect();
+    fs::write(directory.join("questions.jsonl"), lines.concat())?;
+    Ok(())
+}
+
 fn large_domain() -> Result<Domain> {
     Domain::load(&large::source(), "large.toml", None, &NoTables).map_err(|error| anyhow!("{error}"))
 }
 
 fn questions(args: &Args, name: &str) -> Result<Vec<Example>> {
+    let read = |path: &Path| -> Result<Vec<Example>> {
+        let mut examples = data::read(path).map_err(crate::commands::data::wrong_file)?;
+        examples.truncate(args.sentences);
+        Ok(examples)
+    };
+    if let Some(path) = &args.examples {
+        return read(path);
+    }
     let plain = name.split('@').next().unwrap_or(name);
     if let Some(directory) = &args.data {
         let Some((_, file)) = FILES.iter().find(|(known, _)| *known == plain) else {
-            return Err(WrongCall(format!("there is no benchmark data for `{name}`")).into());
+            return Err(WrongCall(format!(
+                "there is no benchmark data for `{name}`; --examples names a file"
+            ))
+            .into());
         };
-        let path = directory.join(Path::new(file));
-        let mut examples = data::read(&path).map_err(crate::commands::data::wrong_file)?;
-        examples.truncate(args.sentences);
-        return Ok(examples);
+        return read(&directory.join(file));
     }
     let Some((_, own)) = OWN.iter().find(|(known, _)| *known == plain) else {
         let known = builtin_list();

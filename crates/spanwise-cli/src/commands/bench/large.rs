@@ -113,7 +113,8 @@ pub(super) fn questions(n: usize) -> Vec<Example> {
             _ => (format!("show {words}"), program),
         }
     };
-    let example = |(text, program): (String, String)| Example { program: Some(program), ..Example::new(text) };
+    let example =
+        |(text, program): (String, String)| Example { program: Some(program), ..Example::new(text) };
     (0..n).map(|_| example(one())).collect()
 }
 
