@@ -24,6 +24,14 @@ pub struct GoldTree {
     pub says: Vec<Option<usize>>,
 }
 
+/// One derivation of a program.
+#[derive(Clone, PartialEq, Debug)]
+pub struct GoldDerivation {
+    score: f32,
+    /// Nodes with the edges that they were made by, parents before children.
+    chosen: Vec<(u32, Edge)>,
+}
+
 impl GoldChart {
     /// The best tree of the program; of equally good ones the first. `scores` are numbered as the graph numbers them:
     /// leaf by leaf and usage by usage, then rules, then cells. `domain` and `lattice` are those that the chart was built
@@ -35,14 +43,32 @@ impl GoldChart {
         terms: &mut Terms,
         scores: &[f32],
     ) -> Option<GoldTree> {
+        self.tree(domain, lattice, terms, &self.best(scores)?)
+    }
+
+    /// The best derivation of the program. `scores` are those of [`Self::best_tree`]; a derivation is much smaller than they are.
+    #[must_use]
+    pub fn best(&self, scores: &[f32]) -> Option<GoldDerivation> {
         let (score, chosen) = self.graph().best(scores)?;
+        Some(GoldDerivation { score, chosen })
+    }
+
+    /// The tree of a derivation.
+    pub fn tree(
+        &self,
+        domain: &Domain,
+        lattice: &Lattice,
+        terms: &mut Terms,
+        derivation: &GoldDerivation,
+    ) -> Option<GoldTree> {
+        let GoldDerivation { score, chosen } = derivation;
         // The root belongs to all typings, what is below it to one.
         let typing = chosen.get(1).map_or(0, |&(node, _)| self.typings[node as usize]);
         let analysis = &self.analyses[typing as usize];
         let says = vec![None; analysis.nodes.len()];
         let next = lattice.n_tokens() as u32;
         let mut replay = Replay { analysis, lattice, says, next, builder: TreeBuilder::new(domain, terms) };
-        let steps = assemble(&chosen);
+        let steps = assemble(chosen);
         let mut parts: Vec<Option<Part>> = Vec::with_capacity(steps.len());
         for step in &steps {
             let tails = step.children.map(|child| parts.get_mut(child as usize).and_then(Option::take));
@@ -61,7 +87,7 @@ impl GoldChart {
         let program = domain.program(replay.builder.terms, &root.meaning)?;
         let tree = replay.builder.finish(root.tree, &root.meaning, lattice.n_tokens(), program);
         let says = replay.says;
-        Some(GoldTree { score, tree, analysis: analysis.clone(), says })
+        Some(GoldTree { score: *score, tree, analysis: analysis.clone(), says })
     }
 }
 

@@ -22,7 +22,7 @@ use crate::span_model::{Decoded, LossTarget, Prepared, SpanFamily, SpanGradient,
 use rayon::prelude::*;
 use spanwise_chart::budget::Meter;
 use spanwise_chart::gold::GoldChart;
-use spanwise_chart::gold_tree::GoldTree;
+use spanwise_chart::gold_tree::{GoldDerivation, GoldTree};
 use spanwise_chart::lattice::{ChartError, Lattice};
 use spanwise_chart::semiring::{Max, Sum};
 use spanwise_chart::typed::RuleValues;
@@ -52,16 +52,16 @@ impl ChartParser {
     }
 }
 
-/// The derivations of a gold program, with their scores.
-struct GoldScores {
+/// The derivations of a gold program, and the best of them.
+struct BestGold {
     gold: GoldChart,
-    scores: Vec<f32>,
+    best: GoldDerivation,
     lattice: Lattice,
 }
 
 impl ChartParser {
     /// The gold charts of a batch of tasks, scored in one pass of the network; none for a pair without a derivation.
-    fn gold_charts(&self, terms: &Terms, tasks: &[Task<'_>], batch: &[usize]) -> Vec<(usize, GoldScores)> {
+    fn gold_charts(&self, terms: &Terms, tasks: &[Task<'_>], batch: &[usize]) -> Vec<(usize, BestGold)> {
         let inputs: Vec<(usize, ChartInput)> = batch
             .iter()
             .filter_map(|&at| Some((at, self.prepare(tasks[at].pair.utterance.clone()).ok()?)))
@@ -80,8 +80,8 @@ impl ChartParser {
             }
             let mut chart = ScoredChart::new(self, &input, logits.of(item));
             let gold = chart.gold(terms, tasks[at].pair.program()?).ok()?;
-            let scores = chart.flat();
-            Some((at, GoldScores { gold, scores, lattice: input.prepared.lattice }))
+            let best = gold.best(&chart.flat())?;
+            Some((at, BestGold { gold, best, lattice: input.prepared.lattice }))
         };
         inputs.into_iter().enumerate().filter_map(chart).collect()
     }
@@ -147,12 +147,12 @@ impl SpanFamily for ChartParser {
         let mut order: Vec<usize> = (0..tasks.len()).collect();
         order.sort_by_key(|&at| (tasks[at].pair.utterance.len(), at));
         let shared: &Terms = terms;
-        let mut charts: Vec<(usize, GoldScores)> =
+        let mut charts: Vec<(usize, BestGold)> =
             order.par_chunks(BATCH).flat_map_iter(|batch| self.gold_charts(shared, tasks, batch)).collect();
         charts.sort_by_key(|(at, _)| *at);
         let mut trees = vec![None; tasks.len()];
-        for (at, GoldScores { gold, scores, lattice }) in charts {
-            trees[at] = gold.best_tree(&self.model.domain, &lattice, terms, &scores);
+        for (at, BestGold { gold, best, lattice }) in charts {
+            trees[at] = gold.tree(&self.model.domain, &lattice, terms, &best);
         }
         trees
     }
