@@ -150,7 +150,7 @@ pub fn forbidden(omissions: &[Omission]) -> Vec<bool> {
 /// a longer name of something else of the same class.
 #[must_use]
 pub fn licensed(domain: &Domain, matches: &[Match]) -> Vec<Leaf> {
-    let phrases = matches.iter().filter(|found| found.source == Source::Phrase);
+    let phrases = matches.iter().filter(|found| found.source != Source::Name);
     let leaf = |found: &Match| Leaf::new(found.span.start, found.span.end, found.constant);
     let mut leaves: Vec<Leaf> = longest_names(domain, matches).chain(phrases).map(leaf).collect();
     leaves.sort_unstable();

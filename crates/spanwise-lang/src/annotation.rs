@@ -131,6 +131,7 @@ impl Annotation {
     #[must_use]
     pub fn matches(&self, domain: &Domain, utterance: &Utterance) -> Vec<Match> {
         let mut found = domain.lexicon().matches(utterance);
+        found.retain(|found| found.source != Source::Synonym);
         found.extend(domain.phrases().matches(utterance));
         found.retain(|found| found.source == Source::Name || !self.listed[found.constant.index()]);
         found.extend(self.phrases.matches(utterance));

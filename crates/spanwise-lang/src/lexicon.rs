@@ -14,6 +14,8 @@ pub enum Source {
     Name,
     /// A phrase of a predicate, written by hand.
     Phrase,
+    /// A synonym of such a phrase.
+    Synonym,
 }
 
 /// A lexicon match: a phrase found in an utterance.
@@ -27,9 +29,9 @@ pub struct Match {
     pub source: Source,
 }
 
-/// The phrases of a domain, in one trie for names and one for phrases of predicates.
+/// The phrases of a domain, in one trie for names, one for phrases of predicates and one for their synonyms.
 ///
-/// Names are compared in lower case. Phrases are compared by stem where the domain has inflections.
+/// Names are compared in lower case. Phrases and synonyms are compared by stem where the domain has inflections.
 ///
 /// ```
 /// use spanwise_core::Utterance;
@@ -48,6 +50,7 @@ pub struct Match {
 pub struct Lexicon {
     names: Trie,
     phrases: Trie,
+    synonyms: Trie,
     /// The phrases of predicates as they were written, in the order of insertion.
     written: Vec<(String, ConstantId)>,
     inflections: Option<&'static Language>,
@@ -74,13 +77,16 @@ impl Lexicon {
             return false;
         }
         let words = utterance.tokens().iter().map(|token| token.lower.as_str());
-        let is_new = match source {
-            Source::Name => self.names.insert(words, constant),
-            Source::Phrase => {
-                let keys: Vec<String> = words.map(|word| self.key(word)).collect();
-                self.phrases.insert(keys.iter().map(String::as_str), constant)
-            }
+        let keys: Vec<String> = match source {
+            Source::Name => words.map(str::to_owned).collect(),
+            Source::Phrase | Source::Synonym => words.map(|word| self.key(word)).collect(),
         };
+        let trie = match source {
+            Source::Name => &mut self.names,
+            Source::Phrase => &mut self.phrases,
+            Source::Synonym => &mut self.synonyms,
+        };
+        let is_new = trie.insert(keys.iter().map(String::as_str), constant);
         if is_new {
             if source == Source::Phrase {
                 self.written.push((utterance.text().to_owned(), constant));
@@ -106,7 +112,8 @@ impl Lexicon {
     /// The constant and source of every (phrase, constant) pair.
     pub fn entries(&self) -> impl Iterator<Item = (ConstantId, Source)> + '_ {
         let names = self.names.all_constants().map(|constant| (constant, Source::Name));
-        names.chain(self.phrases.all_constants().map(|constant| (constant, Source::Phrase)))
+        let phrases = self.phrases.all_constants().map(|constant| (constant, Source::Phrase));
+        names.chain(phrases).chain(self.synonyms.all_constants().map(|constant| (constant, Source::Synonym)))
     }
 
     /// The phrases of predicates as they were written, without those that differ only by inflection from an earlier one.
@@ -114,12 +121,13 @@ impl Lexicon {
         self.written.iter().map(|(phrase, constant)| (phrase.as_str(), *constant))
     }
 
-    /// Calls `visit` with the words and the constants of every name or every phrase, in the order of first insertion.
-    /// The words of phrases are stems where the domain has inflections.
+    /// Calls `visit` with the words and the constants of every entry from this source, in the order of first insertion.
+    /// The words of phrases and synonyms are stems where the domain has inflections.
     pub(crate) fn for_each(&self, source: Source, visit: impl FnMut(&[&str], &[ConstantId])) {
         match source {
             Source::Name => self.names.for_each(visit),
             Source::Phrase => self.phrases.for_each(visit),
+            Source::Synonym => self.synonyms.for_each(visit),
         }
     }
 
@@ -127,12 +135,13 @@ impl Lexicon {
     pub(crate) fn shrink(&mut self) {
         self.names.shrink();
         self.phrases.shrink();
+        self.synonyms.shrink();
     }
 
     /// Bytes of memory that it takes.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.names.bytes() + self.phrases.bytes()
+        self.names.bytes() + self.phrases.bytes() + self.synonyms.bytes()
     }
 
     /// Words in the longest phrase.
@@ -142,9 +151,9 @@ impl Lexicon {
     }
 
     /// Every phrase that occurs in an utterance, sorted by start, then by length. Of the same span, names come before
-    /// phrases, each in the order of insertion.
+    /// phrases, and those before synonyms, each in the order of insertion.
     ///
-    /// Cost: two trie walks per token, at most `longest` steps each.
+    /// Cost: three trie walks per token, at most `longest` steps each.
     #[must_use]
     pub fn matches(&self, utterance: &Utterance) -> Vec<Match> {
         let words: Vec<&str> = utterance.tokens().iter().map(|token| token.lower.as_str()).collect();
@@ -161,18 +170,20 @@ impl Lexicon {
         is_name
     }
 
-    /// Whether a lower-case word is part of a name or, in any inflection, of a phrase.
+    /// Whether a lower-case word is part of a name or, in any inflection, of a phrase or synonym.
     #[must_use]
     pub fn has_word(&self, word: &str) -> bool {
         let names = self.names.numbers(&[word]);
-        let phrases = self.phrases.numbers(&[self.key(word)]);
+        let key = [self.key(word)];
+        let phrases = self.phrases.numbers(&key).into_iter().chain(self.synonyms.numbers(&key));
         names.into_iter().chain(phrases).any(|number| number.is_some())
     }
 
     /// [`Lexicon::matches`] for words in lower case.
     pub(crate) fn matches_in(&self, words: &[&str]) -> Vec<Match> {
         let stems: Vec<String> = words.iter().map(|word| self.key(word)).collect();
-        let (names, phrases) = (self.names.numbers(words), self.phrases.numbers(&stems));
+        let names = self.names.numbers(words);
+        let (phrases, synonyms) = (self.phrases.numbers(&stems), self.synonyms.numbers(&stems));
         let mut found: Vec<Match> = Vec::new();
         for start in 0..words.len() {
             let first = found.len();
@@ -185,6 +196,9 @@ impl Lexicon {
                 .prefixes(&names[start..], |n, constant| found.push(a_match(n, constant, Source::Name)));
             self.phrases
                 .prefixes(&phrases[start..], |n, constant| found.push(a_match(n, constant, Source::Phrase)));
+            self.synonyms.prefixes(&synonyms[start..], |n, constant| {
+                found.push(a_match(n, constant, Source::Synonym))
+            });
             found[first..].sort_by_key(|found| found.span.end);
         }
         found
@@ -218,6 +232,8 @@ mod tests {
         lexicon.insert("run through", ConstantId(0), Source::Phrase);
         lexicon.insert("rivers", ConstantId(1), Source::Phrase);
         lexicon.insert("little run", ConstantId(2), Source::Name);
+        lexicon.insert("streams", ConstantId(1), Source::Synonym);
+        assert_eq!(lexicon.matches(&Utterance::new("a stream")).len(), 1);
         let found = lexicon.matches(&Utterance::new("Little runs running through the river Little Run"));
         let shown: Vec<_> = found.iter().map(|m| (m.span.to_string(), m.constant.0)).collect();
         let expected = [("2..4", 0), ("5..6", 1), ("6..8", 2)];
@@ -229,12 +245,14 @@ mod tests {
         assert_eq!(exact.matches(&Utterance::new("river rivers")).len(), 1);
     }
 
+    const SOURCES: [Source; 3] = [Source::Name, Source::Phrase, Source::Synonym];
+
     /// Every span compared with every phrase, in the order that is promised.
     fn scan(phrases: &[(Vec<&str>, ConstantId, Source)], words: &[&str]) -> Vec<Match> {
         let mut found = Vec::new();
         for start in 0..words.len() {
             for end in start + 1..=words.len() {
-                for wanted in [Source::Name, Source::Phrase] {
+                for wanted in SOURCES {
                     let is_it = |(phrase, _, source): &&(Vec<&str>, _, _)| {
                         *source == wanted && phrase[..] == words[start..end]
                     };
@@ -250,13 +268,13 @@ mod tests {
     proptest! {
         #[test]
         fn matching_agrees_with_comparing_every_span_with_every_phrase(
-            phrases in proptest::collection::vec(("[abc]( [abc]){0,3}", 0u32..4, any::<bool>()), 0..25),
+            phrases in proptest::collection::vec(("[abc]( [abc]){0,3}", 0u32..4, 0..SOURCES.len()), 0..25),
             text in "[abcd]( [abcd]){0,9}",
         ) {
             let mut lexicon = Lexicon::default();
             let mut kept: Vec<(Vec<&str>, ConstantId, Source)> = Vec::new();
-            for (phrase, id, is_name) in &phrases {
-                let source = if *is_name { Source::Name } else { Source::Phrase };
+            for (phrase, id, source) in &phrases {
+                let source = SOURCES[*source];
                 prop_assert!(lexicon.insert(phrase, ConstantId(*id), source));
                 let entry = (phrase.split(' ').collect(), ConstantId(*id), source);
                 if !kept.contains(&entry) {
@@ -269,7 +287,7 @@ mod tests {
             prop_assert_eq!(lexicon.len(), kept.len());
             let mut visited: Vec<(Vec<String>, ConstantId, Source)> = Vec::new();
             let mut listed = Vec::new();
-            for source in [Source::Name, Source::Phrase] {
+            for source in SOURCES {
                 lexicon.for_each(source, |words, constants| {
                     listed.extend(constants.iter().map(|&constant| (constant, source)));
                     let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();

@@ -330,6 +330,7 @@ impl SpanModel {
             Some(reader) => reader.read(&self.tokenizer, &utterance),
             None => Read::exactly(&self.domain, &utterance),
         };
+        self.lexicon.restrict(&mut read);
         let pieces = self.tokenizer.encode(&read.utterance);
         if let Some(meanings) = &self.meanings {
             let found = meanings.matches(&self.network, &pieces, |at| self.is_open(&read, at));

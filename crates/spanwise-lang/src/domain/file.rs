@@ -182,6 +182,8 @@ pub struct DomainFile {
     pub constants: Vec<ConstantDecl>,
     /// Phrases for constants.
     pub lexicon: Vec<(At<String>, Vec<At<String>>)>,
+    /// Synonyms of phrases, from a thesaurus.
+    pub synonyms: Vec<(At<String>, Vec<At<String>>)>,
     /// Constants that are allowed on their phrases only.
     pub only_phrases: Vec<At<String>>,
     /// Phrases that constants take whole in trees.

@@ -43,6 +43,7 @@ const MAX_STATES: usize = 32;
 pub struct Matcher {
     names: Sequences,
     phrases: Sequences,
+    synonyms: Sequences,
     /// By number of a word of the names: whether it can be a part of a name alone.
     is_content: Vec<bool>,
 }
@@ -60,7 +61,9 @@ impl Matcher {
         };
         let words = names.vocabulary().map(|word| counts(names.word(word)));
         let is_content = std::iter::once(false).chain(words).collect();
-        Self { is_content, phrases: Sequences::new(lexicon, Source::Phrase, false), names }
+        let [phrases, synonyms] =
+            [Source::Phrase, Source::Synonym].map(|source| Sequences::new(lexicon, source, false));
+        Self { names, phrases, synonyms, is_content }
     }
 
     /// The folded words of names, each with the number of its occurrences in them: a vocabulary for a [`super::Speller`].
@@ -94,10 +97,9 @@ impl Matcher {
     pub fn matches(&self, lexicon: &Lexicon, words: &[Vec<Alternative<'_>>]) -> Matches {
         let typed: Vec<&str> = words.iter().map(|word| typed_word(word)).collect();
         let exact = lexicon.matches_in(&typed);
-        let columns = [
-            Column::new(&self.names, words, |word| fold(word).into_owned()),
-            Column::new(&self.phrases, words, |word| fold(&lexicon.key(word)).into_owned()),
-        ];
+        let by_stem = |table| Column::new(table, words, |word| fold(&lexicon.key(word)).into_owned());
+        let names = Column::new(&self.names, words, |word| fold(word).into_owned());
+        let columns = [names, by_stem(&self.phrases), by_stem(&self.synonyms)];
         let mut offers = Offers::default();
         let mut hits: Vec<Vec<Hit<'_>>> = Vec::new();
         let mut from = 0;
@@ -176,7 +178,7 @@ impl Matcher {
     /// Bytes of memory that the indexes take.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.names.bytes() + self.phrases.bytes() + self.is_content.capacity()
+        self.names.bytes() + self.phrases.bytes() + self.synonyms.bytes() + self.is_content.capacity()
     }
 }
 

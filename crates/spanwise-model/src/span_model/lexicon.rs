@@ -16,9 +16,11 @@ pub const PHRASE_WEIGHTS: [f32; 4] = [1.0, 1.6, 2.0, 2.2];
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LexiconUse {
-    /// Names of entities and phrases of predicates.
+    /// Names of entities, phrases of predicates, and their synonyms.
     #[default]
     Full,
+    /// Names of entities and phrases of predicates.
+    Phrases,
     /// Names of entities only.
     Names,
     /// No lexicon feature at all; entities are still allowed on their names only.
@@ -48,10 +50,23 @@ impl LeafMatch {
 pub(super) struct Matches(Vec<((u32, u32, ConstantId), LeafMatch)>);
 
 impl LexiconUse {
+    /// Whether predicates have phrases.
+    #[must_use]
+    pub(crate) fn has_phrases(self) -> bool {
+        matches!(self, Self::Full | Self::Phrases)
+    }
+
+    /// Leaves out synonyms that do not count, as if the domain had none.
+    pub(super) fn restrict(self, read: &mut Read) {
+        if self != Self::Full {
+            read.found.retain(|found| found.source != Source::Synonym);
+        }
+    }
+
     /// The matches of an utterance.
     pub(super) fn matches(self, read: &Read) -> Matches {
         let counts = |source| match self {
-            Self::Full => true,
+            Self::Full | Self::Phrases => true,
             Self::Names => source == Source::Name,
             Self::None => false,
         };
@@ -93,4 +108,38 @@ fn leaf_match(found: &Approximate) -> LeafMatch {
 
 fn phrase_weight(span: Span) -> f32 {
     PHRASE_WEIGHTS[span.len().clamp(1, PHRASE_WEIGHTS.len()) - 1]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use spanwise_core::Utterance;
+    use spanwise_lang::Domain;
+    use spanwise_lang::domain::NoTables;
+
+    #[test]
+    fn without_synonyms_an_utterance_is_read_as_if_the_domain_had_none() {
+        let source = |synonyms: &str| {
+            format!(
+                "name = 'd'\ntypes = ['A']\nroot = {{ types = ['A'] }}\nlexicon = {{ f = 'border' }}\n{synonyms}\n\
+                 [constants]\nf = 'A -> A'\nx = 'A'\n"
+            )
+        };
+        let load = |synonyms| Domain::load(&source(synonyms), "d.toml", None, &NoTables).unwrap();
+        let (with, without) = (load("synonyms = { f = ['adjoin', 'border'] }"), load(""));
+        let utterance = Utterance::new("what adjoin and border");
+        let found = |domain: &Domain, lexicon: LexiconUse| {
+            let mut read = Read::exactly(domain, &utterance);
+            lexicon.restrict(&mut read);
+            read.found.iter().map(|found| (found.span, found.source)).collect::<Vec<_>>()
+        };
+        assert_eq!(found(&with, LexiconUse::Full).len(), 3);
+        for lexicon in [LexiconUse::Phrases, LexiconUse::Names, LexiconUse::None] {
+            assert_eq!(found(&with, lexicon), found(&without, lexicon));
+        }
+        // A phrase that is also listed as a synonym counts once.
+        let mut read = Read::exactly(&with, &utterance);
+        LexiconUse::Full.restrict(&mut read);
+        assert_eq!(LexiconUse::Full.matches(&read).0.len(), 2);
+    }
 }

@@ -48,7 +48,7 @@ impl Set {
             let span = Span::new(leaf.start, leaf.end);
             let found = matches.iter().find(|found| found.span == span && found.constant == leaf.constant);
             let score = match found.map(|found| found.source) {
-                Some(Source::Name | Source::Phrase) => 2.0 * span.len() as f32,
+                Some(Source::Name | Source::Phrase | Source::Synonym) => 2.0 * span.len() as f32,
                 None => -0.5 * (span.len() - 1) as f32,
             };
             scores.extend([score; N_USAGES]);

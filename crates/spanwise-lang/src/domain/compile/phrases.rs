@@ -8,10 +8,10 @@ use crate::lexicon::{Lexicon, Source};
 
 impl Compiler<'_> {
     pub(super) fn lexicon(&mut self, file: &DomainFile) {
-        for (name, phrases) in &file.lexicon {
-            let Some(constant) = self.with_phrases(file, name) else { continue };
-            for phrase in phrases {
-                self.phrase(phrase, constant, Source::Phrase);
+        for (table, source) in [(&file.lexicon, Source::Phrase), (&file.synonyms, Source::Synonym)] {
+            for (name, phrases) in table {
+                let Some(constant) = self.with_phrases(file, name) else { continue };
+                phrases.iter().for_each(|phrase| self.phrase(phrase, constant, source));
             }
         }
     }

@@ -121,7 +121,7 @@ impl FamilySettings for ChartSettings {
 
     fn build(&self, blueprint: Blueprint<'_>) -> Result<Box<dyn Family>, BuildError> {
         // Without phrases, a rare predicate would not be allowed anywhere.
-        let rare_below = if self.lexicon == LexiconUse::Full { self.rare_below } else { 0 };
+        let rare_below = if self.lexicon.has_phrases() { self.rare_below } else { 0 };
         let model = SpanModel::build(self.spec(), blueprint, rare_below)?;
         Ok(Box::new(ChartParser::new(model, self.clone())))
     }

@@ -45,7 +45,8 @@ pub struct PaperSettings {
 impl Default for PaperSettings {
     fn default() -> Self {
         Self {
-            lexicon: LexiconUse::Full,
+            // The paper has at most two phrases for a constant.
+            lexicon: LexiconUse::Phrases,
             discontinuity: Discontinuity::Open,
             implicit: false,
             max_words: 4,
