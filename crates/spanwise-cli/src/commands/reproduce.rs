@@ -36,7 +36,7 @@ const CELL_BYTES: u64 = 4 << 30;
 /// --export DIR puts the means of finished cells into result files, DIR/DOMAIN/ROW.json. --results DIR --write FILE renders the
 /// page of current results, the tables of DIR/claims.toml, from such files; it needs no data and runs nothing.
 ///
-/// Rows: sbsp, sbsp-no-lexicon, sbsp-projective, sbsp-gold-trees (the paper's parser); spanwise, names-only, no-lexicon, projective,
+/// Rows: sbsp, sbsp-no-lexicon, sbsp-projective, sbsp-gold-trees (the paper's parser); spanwise, two-phrases, names-only, no-lexicon, projective,
 /// no-augmentation, span-joins, coarse-types (ours); seq2seq, seq2seq-contextual, bert2seq, grammar, bart, end2end (its baselines); marginal.
 /// Splits: geo-iid, geo-template, geo-length, scan-iid, scan-right, scan-around-right, scan-length, scan-add-jump, scan-turn-left, clevr-iid,
 /// clevr-closure. Splits of other benchmarks run only where --only or --splits names them, in the root of the repository, which has their
