@@ -1,0 +1,1 @@
+//! Domain files from the schema of a database.

@@ -1,0 +1,1 @@
+//! Tables, columns and keys of a database.
