@@ -17,7 +17,7 @@ use address::Address;
 use session::{Fault, Session};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::runtime::{Builder, Runtime};
+use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::Notify;
 use tokio_postgres::CancelToken;
 use tokio_postgres_rustls::MakeRustlsConnect;
@@ -64,11 +64,11 @@ impl Postgres {
 
     /// Runs `work` with a connection, until the limit of time or until stopped. Connects once more if the server has
     /// gone away.
-    fn run<T>(
+    fn run<T: Send>(
         &self,
         limit: Duration,
         stop: &Stop,
-        work: impl AsyncFn(&mut Session) -> Result<T, Fault>,
+        work: impl AsyncFn(&mut Session) -> Result<T, Fault> + Sync,
     ) -> Result<T, DatabaseError> {
         if stop.is_stopped() {
             return Err(DatabaseError::Cancelled);
@@ -83,10 +83,10 @@ impl Postgres {
         });
         let running = Running::default();
         let runtime = self.runtime.as_ref().ok_or(DatabaseError::Cancelled)?;
-        let ended = runtime.block_on(async {
+        let ended = blocking(runtime, async || {
             tokio::select! {
                 biased;
-                result = self.attempts(kept, end, &running, work) => Ok(result),
+                result = self.attempts(kept, end, &running, &work) => Ok(result),
                 () = stopped.notified() => Err(DatabaseError::Cancelled),
                 () = tokio::time::sleep_until((end + GRACE).into()) => Err(DatabaseError::Timeout(limit)),
             }
@@ -114,7 +114,7 @@ impl Postgres {
         kept: Option<Session>,
         end: Instant,
         running: &Running,
-        work: impl AsyncFn(&mut Session) -> Result<T, Fault>,
+        work: &impl AsyncFn(&mut Session) -> Result<T, Fault>,
     ) -> (Option<Session>, Result<T, Fault>) {
         let connected = match kept.filter(|session| !session.is_closed()) {
             Some(session) => Ok(session),
@@ -156,6 +156,15 @@ impl Postgres {
             });
         }
     }
+}
+
+/// Waits for `work`, on a thread of its own where the caller is a task of another runtime: these must not wait.
+fn blocking<T: Send>(runtime: &Runtime, work: impl AsyncFnOnce() -> T + Send) -> T {
+    if Handle::try_current().is_err() {
+        return runtime.block_on(work());
+    }
+    let waited = std::thread::scope(|scope| scope.spawn(|| runtime.block_on(work())).join());
+    waited.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 impl Link {

@@ -1,7 +1,7 @@
 //! The URL of a server.
 
 use super::super::{DatabaseConfig, DatabaseError};
-use super::password::{self, Password};
+use super::password::{self, Account, Password};
 use super::tls::{Trust, Verification};
 use std::path::PathBuf;
 use tokio_postgres::Config;
@@ -35,7 +35,8 @@ impl Address {
         let database = parsed.get_dbname().map_or_else(|| user.clone(), str::to_owned);
         let (host, port) = first_host(&parsed);
         let trust = trust(tls, config, host.starts_with('/'))?;
-        let found = password::find(config.password_env.as_deref(), &host, port, &database, &user)?;
+        let account = Account { host: &host, port, database: &database, user: &user };
+        let found = password::find(config.password_env.as_deref(), &account, |name| std::env::var_os(name))?;
         parsed.user(&user).dbname(&database).connect_timeout(config.connect_timeout);
         parsed.ssl_mode(trust.mode).application_name("spanwise");
         if let Some(password) = &found.password {

@@ -1,6 +1,7 @@
 //! Passwords: from the environment, then from the file of libpq.
 
 use super::super::DatabaseError;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// A password, if there is one, and where it comes from.
@@ -17,51 +18,50 @@ pub(super) enum Password {
     Absent(String, Option<String>),
 }
 
-/// The password for a server, a database and a user.
+/// What a password is for.
+pub(super) struct Account<'a> {
+    pub(super) host: &'a str,
+    pub(super) port: u16,
+    pub(super) database: &'a str,
+    pub(super) user: &'a str,
+}
+
+/// The password for an account, from the environment that `environment` reads.
 pub(super) fn find(
     variable: Option<&str>,
-    host: &str,
-    port: u16,
-    database: &str,
-    user: &str,
+    account: &Account<'_>,
+    environment: impl Fn(&str) -> Option<OsString>,
 ) -> Result<Found, DatabaseError> {
     let variable = variable.unwrap_or("PGPASSWORD");
-    match std::env::var(variable) {
-        Ok(password) if !password.is_empty() => {
-            return Ok(Found {
-                password: Some(password),
-                source: Password::Environment(variable.to_owned()),
-            });
-        }
-        Err(std::env::VarError::NotUnicode(_)) => {
-            return Err(DatabaseError::Config(format!("the environment variable {variable} is not UTF-8")));
-        }
-        _ => {}
+    if let Some(password) = environment(variable).filter(|password| !password.is_empty()) {
+        let password = password.into_string().map_err(|_| {
+            DatabaseError::Config(format!("the environment variable {variable} is not UTF-8"))
+        })?;
+        return Ok(Found { password: Some(password), source: Password::Environment(variable.to_owned()) });
     }
     let absent = |reason| Ok(Found { password: None, source: Password::Absent(variable.to_owned(), reason) });
-    let Some(file) = file() else { return absent(None) };
+    let Some(file) = file(&environment) else { return absent(None) };
     let lines = match read(&file) {
         Ok(Some(lines)) => lines,
         Ok(None) => return absent(None),
         Err(reason) => return absent(Some(reason)),
     };
     // As libpq does: the socket of this machine is `localhost`.
-    let host = if host.starts_with('/') { "localhost" } else { host };
-    match lookup(&lines, [host, &port.to_string(), database, user]) {
+    let host = if account.host.starts_with('/') { "localhost" } else { account.host };
+    match lookup(&lines, [host, &account.port.to_string(), account.database, account.user]) {
         Some(password) => Ok(Found { password: Some(password), source: Password::File(file) }),
         None => absent(None),
     }
 }
 
-fn file() -> Option<PathBuf> {
-    if let Some(path) = std::env::var_os("PGPASSFILE") {
+fn file(environment: &impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    if let Some(path) = environment("PGPASSFILE") {
         return Some(PathBuf::from(path));
     }
     if cfg!(windows) {
-        return std::env::var_os("APPDATA")
-            .map(|home| Path::new(&home).join("postgresql").join("pgpass.conf"));
+        return environment("APPDATA").map(|home| Path::new(&home).join("postgresql").join("pgpass.conf"));
     }
-    std::env::var_os("HOME").map(|home| Path::new(&home).join(".pgpass"))
+    environment("HOME").map(|home| Path::new(&home).join(".pgpass"))
 }
 
 /// The text of the file; `None` if there is none, and the reason if others may read it.
@@ -161,5 +161,30 @@ too:few:fields
         assert!(read(&path).is_err_and(|reason| reason.contains("chmod 600")));
         allow(0o600);
         assert_eq!(read(&path), Ok(Some(FILE.to_owned())));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_environment_comes_before_the_file() {
+        use std::os::unix::fs::PermissionsExt;
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = directory.path().join(".pgpass");
+        std::fs::write(&path, "localhost:5432:shop:ann:from file").expect("it is written");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).expect("it is ours");
+        let account = Account { host: "/run/postgresql", port: 5432, database: "shop", user: "ann" };
+        let found = |set: &[(&str, &str)], variable| {
+            let home = directory.path().as_os_str().to_owned();
+            let found = find(variable, &account, |name| {
+                let value = set.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value));
+                value.or_else(|| (name == "HOME").then(|| home.clone()))
+            });
+            found.expect("nothing is wrong with it").password
+        };
+        assert_eq!(found(&[], None).as_deref(), Some("from file"));
+        assert_eq!(found(&[("PGPASSWORD", "")], None).as_deref(), Some("from file"));
+        assert_eq!(found(&[("PGPASSWORD", "a")], None).as_deref(), Some("a"));
+        assert_eq!(found(&[("PGPASSWORD", "a"), ("SHOP", "b")], Some("SHOP")).as_deref(), Some("b"));
+        assert_eq!(found(&[("PGPASSWORD", "a")], Some("SHOP")).as_deref(), Some("from file"));
+        assert_eq!(found(&[("PGPASSFILE", "/absent")], None), None);
     }
 }

@@ -10,7 +10,7 @@ use bytes::BytesMut;
 use hashbrown::HashMap;
 use spanwise_reading::Answer;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio_postgres::config::SslMode;
 use tokio_postgres::types::{Format, FromSql, IsNull, ToSql, Type, to_sql_checked};
 use tokio_postgres::{CancelToken, Client, Error};
@@ -18,6 +18,9 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// Prepared statements that a connection keeps. Beyond, it starts anew.
 const PREPARED: usize = 128;
+
+/// How long a prepared statement is used: the columns of `select *` are those of the time when it was prepared.
+const PREPARED_FOR: Duration = Duration::from_secs(30);
 
 /// What makes texts of the server the same everywhere, whatever its configuration. And all transactions read only,
 /// should one be begun without saying so.
@@ -37,6 +40,7 @@ pub(super) struct Session {
 struct Prepared {
     statement: tokio_postgres::Statement,
     columns: Vec<(String, Cell)>,
+    at: Instant,
     /// The letters before the statement in what was sent.
     offset: usize,
 }
@@ -70,11 +74,16 @@ impl Session {
 
     async fn connect_once(config: &tokio_postgres::Config, tls: &MakeRustlsConnect) -> Result<Self, Error> {
         let (client, connection) = config.connect(tls.clone()).await?;
+        // Such a database does not know its encoding, and texts that are not UTF-8 would fail the whole query.
+        let is_any_encoding = connection.parameter("server_encoding") == Some("SQL_ASCII");
         tokio::spawn(async move {
             // An error ends the connection, and whoever uses it next gets to know.
             let _ = connection.await;
         });
         client.batch_execute(SETTINGS).await?;
+        if is_any_encoding {
+            client.batch_execute("set client_encoding = 'SQL_ASCII'").await?;
+        }
         Ok(Self { client, prepared: HashMap::new(), time: None })
     }
 
@@ -87,7 +96,7 @@ impl Session {
     }
 
     pub(super) async fn describe(&mut self, sql: &str, server: &str) -> Result<Description, Fault> {
-        let prepared = self.prepared(sql, server).await?;
+        let prepared = self.prepare(sql, server).await?;
         let columns = prepared.columns.iter().map(|(name, _)| name.clone()).collect();
         Ok(Description { columns, parameters: prepared.statement.params().len() })
     }
@@ -138,14 +147,19 @@ impl Session {
         Ok(())
     }
 
+    /// The prepared statement, made if there is none that is recent.
+    async fn prepared(&mut self, sql: &str, server: &str) -> Result<Arc<Prepared>, Fault> {
+        match self.prepared.get(sql).filter(|prepared| prepared.at.elapsed() < PREPARED_FOR) {
+            Some(prepared) => Ok(Arc::clone(prepared)),
+            None => self.prepare(sql, server).await,
+        }
+    }
+
     /// Prepares a statement twice: as it is, for its columns, and then as a part of a select that makes texts of them.
     ///
     /// The server writes values of any type as text, so no type is unknown. And nothing but a query that reads can be
     /// a part of a select: `insert`, `copy`, `set` and the end of a transaction cannot.
-    async fn prepared(&mut self, sql: &str, server: &str) -> Result<Arc<Prepared>, Fault> {
-        if let Some(prepared) = self.prepared.get(sql) {
-            return Ok(Arc::clone(prepared));
-        }
+    async fn prepare(&mut self, sql: &str, server: &str) -> Result<Arc<Prepared>, Fault> {
         let plain = self.client.prepare(sql).await.map_err(|error| failed(&error, sql, 0, server))?;
         let columns: Vec<(String, Cell)> = plain
             .columns()
@@ -166,7 +180,7 @@ impl Session {
         if self.prepared.len() >= PREPARED {
             self.prepared.clear();
         }
-        let prepared = Arc::new(Prepared { statement, columns, offset });
+        let prepared = Arc::new(Prepared { statement, columns, at: Instant::now(), offset });
         self.prepared.insert(sql.to_owned(), Arc::clone(&prepared));
         Ok(prepared)
     }
