@@ -9,7 +9,8 @@ mod faults;
 
 use super::pool::{Pool, Slot};
 use super::{
-    Database, DatabaseConfig, DatabaseError, Description, Dialect, Limits, Rows, Statement, Stop, Value,
+    Database, DatabaseConfig, DatabaseError, Description, Dialect, Limits, MOST_BYTES, Rows, Statement, Stop,
+    Value,
 };
 use faults::{fault, of_the_file};
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -67,13 +68,12 @@ impl Sqlite {
         stop: &Stop,
         work: impl FnOnce(&Connection) -> Result<T, rusqlite::Error>,
     ) -> Result<T, DatabaseError> {
-        let begin = Instant::now();
+        let end = limits.end();
         if stop.is_stopped() {
             return Err(DatabaseError::Cancelled);
         }
         let mut slot = self.pool.take(limits.time, stop)?;
         let open = self.connected(&mut slot)?;
-        let end = begin + limits.time;
         let run = Run { end, end_of_lock: end.min(Instant::now() + LOCKED), stop: stop.clone() };
         open.watch(Some(run));
         let result = work(&open.connection);
@@ -163,16 +163,18 @@ impl Database for Sqlite {
 /// Steps through the rows, and one further to know whether there are more.
 fn collect(statement: &mut rusqlite::Statement<'_>, most: usize) -> Result<Rows, rusqlite::Error> {
     let mut columns = None;
-    let (mut rows, mut is_truncated) = (Vec::new(), false);
+    let (mut rows, mut bytes, mut is_truncated) = (Vec::new(), 0, false);
     let mut cursor = statement.raw_query();
     while let Some(row) = cursor.next()? {
         // After the first step: SQLite prepares a statement again whose tables have changed.
         let names = columns.get_or_insert_with(|| names(row.as_ref()));
-        if rows.len() == most {
+        let cells = (0..names.len()).map(|at| row.get_ref(at)).collect::<Result<Vec<_>, _>>()?;
+        bytes += cells.iter().map(|value| value.as_bytes().map_or(8, <[u8]>::len)).sum::<usize>();
+        if rows.len() == most || (bytes > MOST_BYTES && !rows.is_empty()) {
             is_truncated = true;
             break;
         }
-        rows.push((0..names.len()).map(|at| row.get_ref(at).map(cell)).collect::<Result<_, _>>()?);
+        rows.push(cells.into_iter().map(cell).collect());
     }
     drop(cursor);
     Ok(Rows { columns: columns.unwrap_or_else(|| names(statement)), rows, is_truncated })

@@ -211,3 +211,36 @@ fn a_task_of_another_runtime_may_ask_too() {
     });
     assert_eq!(json(&rows), "[[1]]");
 }
+
+#[test]
+fn a_socket_of_this_machine_is_used_without_tls() {
+    let Some(server) = server::shared() else { return };
+    let directory = server.directory.display().to_string().replace('/', "%2F");
+    for url in [
+        format!("postgres://postgres@{directory}:{}/postgres?sslmode=verify-full", server.port),
+        format!("postgresql://postgres@/postgres?host={directory}&port={}", server.port),
+    ] {
+        let database = open(&DatabaseConfig::new(url)).unwrap();
+        assert_eq!(json(&run(&*database, "select inet_client_addr()").unwrap()), "[[null]]");
+    }
+}
+
+#[test]
+fn a_query_that_somebody_else_cancels_is_no_timeout() {
+    let Some(server) = server::shared() else { return };
+    server.execute("postgres", "create role patient login");
+    let database = opened(server, "patient", "postgres", "").unwrap();
+    std::thread::scope(|scope| {
+        let slow = scope.spawn(|| run(&*database, "select pg_sleep(60)"));
+        std::thread::sleep(Duration::from_millis(200));
+        server.execute(
+            "postgres",
+            "select pg_cancel_backend(pid) from pg_stat_activity where usename = 'patient'",
+        );
+        let error = slow.join().unwrap().unwrap_err();
+        assert!(
+            matches!(&error, DatabaseError::Statement { message, .. } if message.contains("user request")),
+            "{error:?}"
+        );
+    });
+}

@@ -305,3 +305,47 @@ fn many_threads_share_few_connections() {
         });
     });
 }
+
+#[test]
+fn large_cells_end_the_rows_early() {
+    each(1, |database, name| {
+        let mebibyte = match database.dialect() {
+            Dialect::Sqlite => "hex(zeroblob(524288))",
+            Dialect::Postgres => "repeat('00', 524288)",
+        };
+        let rows = run(database, &format!("select {mebibyte} from track"), &[]).unwrap();
+        assert!(rows.is_truncated && (60..=64).contains(&rows.rows.len()), "{name}: {}", rows.rows.len());
+        assert_eq!(json(&run(database, "select 1", &[]).unwrap()), "[[1]]", "{name}");
+    });
+}
+
+#[test]
+fn waiting_for_a_connection_ends_at_the_limit_and_any_limit_is_possible() {
+    each(1, |database, name| {
+        let (stop, started) = (Stop::new(), std::sync::Barrier::new(2));
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                started.wait();
+                let forever = Limits { time: Duration::MAX, rows: usize::MAX };
+                let statement = Statement { sql: LONG.to_owned(), parameters: Vec::new() };
+                assert_eq!(
+                    database.query(&statement, &forever, &stop),
+                    Err(DatabaseError::Cancelled),
+                    "{name}"
+                );
+            });
+            started.wait();
+            std::thread::sleep(Duration::from_millis(50));
+            let limits = Limits { time: Duration::from_millis(100), rows: 1 };
+            let begin = Instant::now();
+            let busy = database.query(&statement(database, "select 1", &[]), &limits, &Stop::new());
+            assert!(matches!(busy, Err(DatabaseError::Busy(_))), "{name}: {busy:?}");
+            assert!((100..1000).contains(&begin.elapsed().as_millis()), "{name}");
+            stop.stop();
+        });
+        let none = Limits { time: Duration::ZERO, rows: 1 };
+        let result =
+            database.query(&statement(database, "select count(*) from track", &[]), &none, &Stop::new());
+        assert!(matches!(result, Ok(_) | Err(DatabaseError::Timeout(_))), "{name}: {result:?}");
+    });
+}
