@@ -349,3 +349,39 @@ fn waiting_for_a_connection_ends_at_the_limit_and_any_limit_is_possible() {
         assert!(matches!(result, Ok(_) | Err(DatabaseError::Timeout(_))), "{name}: {result:?}");
     });
 }
+
+#[test]
+fn what_one_thread_gives_up_never_hits_the_query_of_another() {
+    each(3, |database, name| {
+        std::thread::scope(|scope| {
+            for thread in 0..3u64 {
+                scope.spawn(move || {
+                    for round in 0..25u64 {
+                        let stop = Stop::new();
+                        let wait = Duration::from_micros((thread * 977 + round * 389) % 4000);
+                        let (statement, stopping) =
+                            (Statement { sql: LONG.to_owned(), parameters: Vec::new() }, stop.clone());
+                        let timer = std::thread::spawn(move || {
+                            std::thread::sleep(wait);
+                            stopping.stop();
+                        });
+                        // Half of them end at their limit instead.
+                        let time = if round % 2 == 0 { Duration::from_secs(60) } else { wait / 2 };
+                        let given_up = database.query(&statement, &Limits { time, rows: 1 }, &stop);
+                        let is_given_up =
+                            matches!(given_up, Err(DatabaseError::Cancelled | DatabaseError::Timeout(_)));
+                        assert!(is_given_up, "{name}: {given_up:?}");
+                        timer.join().unwrap();
+                        let id = i64::try_from(1 + (thread + round) % 100).unwrap();
+                        let rows = run(
+                            database,
+                            "select name from track where id = {1:bigint}",
+                            &[Value::Integer(id)],
+                        );
+                        assert_eq!(json(&rows.unwrap()), format!("[[\"track {id}\"]]"), "{name}");
+                    }
+                });
+            }
+        });
+    });
+}
