@@ -54,16 +54,16 @@ impl Sqlite {
     pub(super) fn open(path: &Path, config: &DatabaseConfig) -> Result<Self, DatabaseError> {
         let database = Self { path: path.to_owned(), pool: Pool::new(config.connections) };
         let limits = Limits { time: config.connect_timeout, rows: 1 };
-        database.run(&limits, &Stop::new(), |connection| {
-            // Reads the header and the schema, and so finds files that are no databases.
-            connection.query_row("select count(*) from sqlite_schema", [], |_| Ok(()))
-        })?;
+        // Reads the header and the schema, and so finds files that are no databases.
+        let sql = "select count(*) from sqlite_schema";
+        database.run(sql, &limits, &Stop::new(), |connection| connection.query_row(sql, [], |_| Ok(())))?;
         Ok(database)
     }
 
     /// Runs `work` with a connection, until the limit of time or until stopped.
     fn run<T>(
         &self,
+        sql: &str,
         limits: &Limits,
         stop: &Stop,
         work: impl FnOnce(&Connection) -> Result<T, rusqlite::Error>,
@@ -78,7 +78,7 @@ impl Sqlite {
         open.watch(Some(run));
         let result = work(&open.connection);
         open.watch(None);
-        result.map_err(|error| match fault(error, &self.path) {
+        result.map_err(|error| match fault(error, sql, &self.path) {
             DatabaseError::Cancelled if stop.is_stopped() => DatabaseError::Cancelled,
             DatabaseError::Cancelled => DatabaseError::Timeout(limits.time),
             // The lock outlasted the limit of time, or waiting for it was stopped.
@@ -136,7 +136,7 @@ impl Database for Sqlite {
     fn describe(&self, sql: &str) -> Result<Description, DatabaseError> {
         no_nul(sql)?;
         let limits = Limits { time: PREPARING, rows: 0 };
-        self.run(&limits, &Stop::new(), |connection| {
+        self.run(sql, &limits, &Stop::new(), |connection| {
             let statement = connection.prepare_cached(sql)?;
             let columns = statement.column_names().map(str::to_owned).collect();
             Ok(reads(&statement).map(|()| Description { columns, parameters: statement.parameter_count() }))
@@ -146,7 +146,7 @@ impl Database for Sqlite {
     fn query(&self, statement: &Statement, limits: &Limits, stop: &Stop) -> Result<Rows, DatabaseError> {
         no_nul(&statement.sql)?;
         let parameters = parameters(&statement.parameters)?;
-        self.run(limits, stop, |connection| {
+        self.run(&statement.sql, limits, stop, |connection| {
             let mut prepared = connection.prepare_cached(&statement.sql)?;
             let checked = reads(&prepared).and_then(|()| counted(&prepared, parameters.len()));
             if let Err(error) = checked {
