@@ -3,6 +3,7 @@
 use crate::postgres::{json, opened, run};
 use crate::server::{self, Server};
 use spanwise_sql::database::{DatabaseConfig, DatabaseError, Limits, Statement, Stop, open};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 #[test]
@@ -163,6 +164,15 @@ fn a_server_that_goes_away_and_comes_back_is_connected_to_again() {
         let slow = scope.spawn(|| run(&*database, "select a, pg_sleep(0.5) from t"));
         std::thread::sleep(Duration::from_millis(200));
         server.execute("postgres", end);
+        assert_eq!(json(&slow.join().unwrap().unwrap()), r#"[[1,""]]"#);
+    });
+    // A process of the server dies while a query runs: the server recovers, and is waited for.
+    std::thread::scope(|scope| {
+        let slow = scope.spawn(|| run(&*database, "select a, pg_sleep(0.5) from t"));
+        std::thread::sleep(Duration::from_millis(200));
+        let victim = opened(&server, "postgres", "postgres", "").unwrap();
+        let id = json(&run(&*victim, "select pg_backend_pid()").unwrap()).replace(['[', ']'], "");
+        assert!(Command::new("kill").args(["-9", &id]).status().unwrap().success());
         assert_eq!(json(&slow.join().unwrap().unwrap()), r#"[[1,""]]"#);
     });
     server.crash();
