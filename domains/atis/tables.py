@@ -113,13 +113,13 @@ AIRLINES = {
 # Airports with the city that calls one its own, and with their names.
 AIRPORTS = {
     "atl": ("atlanta", "hartsfield", "hartfield"), "bna": ("nashville",), "bos": ("boston", "logan"), "bur": ("burbank",), "bwi": ("baltimore",),
-    "cle": ("cleveland", "hopkins"), "clt": ("charlotte", "douglas"), "cmh": ("columbus", "port columbus"), "cvg": ("cincinnati",), "dal": ("",),
+    "cle": ("cleveland", "hopkins"), "clt": ("charlotte", "douglas"), "cmh": ("columbus", "port columbus"), "cvg": ("cincinnati",), "dal": ("", "love field"),
     "dca": ("", "national", "washington national"), "den": ("denver",), "det": ("", "detroit city"), "dfw": ("dallas",),
     "dtw": ("detroit", "detroit metropolitan", "detroit wayne county"), "ewr": ("newark",), "hou": ("", "hobby"), "hpn": ("westchester county",),
-    "iad": ("", "washington dulles"), "iah": ("houston", "intercontinental"), "ind": ("indianapolis",), "jfk": ("", "john f. kennedy"),
-    "las": ("las vegas", "mccarran"), "lax": ("los angeles",), "lga": ("new york",), "lgb": ("long beach",), "mci": ("kansas city",), "mco": ("orlando",),
-    "mdw": ("", "chicago midway"), "mem": ("memphis",), "mia": ("miami",), "mke": ("milwaukee",), "msp": ("minneapolis", "minneapolis st. paul"),
-    "oak": ("oakland",), "ont": ("ontario",), "ord": ("chicago", "ohare", "o hare", "chicago o'hare"), "phl": ("philadelphia",),
+    "iad": ("", "dulles", "washington dulles"), "iah": ("houston", "intercontinental"), "ind": ("indianapolis",), "jfk": ("", "kennedy", "john f. kennedy"),
+    "las": ("las vegas", "mccarran"), "lax": ("los angeles",), "lga": ("new york", "la guardia", "laguardia"), "lgb": ("long beach",), "mci": ("kansas city",), "mco": ("orlando",),
+    "mdw": ("", "chicago midway"), "mem": ("memphis",), "mia": ("miami",), "mke": ("milwaukee", "mitchell", "general mitchell", "mitchell field"), "msp": ("minneapolis", "minneapolis st. paul"),
+    "oak": ("oakland",), "ont": ("ontario",), "ord": ("chicago", "o'hare", "ohare", "o hare", "chicago o'hare"), "phl": ("philadelphia",),
     "phx": ("phoenix", "sky harbor"), "pie": ("st. petersburg", "clearwater"), "pit": ("pittsburgh",), "san": ("san diego", "lindbergh field"),
     "sea": ("seattle", "sea tac", "seatac"), "sfo": ("san francisco",), "sjc": ("san jose",), "slc": ("salt lake city",), "stl": ("st. louis", "lambert"),
     "tpa": ("tampa",), "ymx": ("", "mirabel"), "yul": ("montreal", "dorval"), "ytz": ("", "toronto island"), "yyz": ("toronto", "pearson"),
@@ -262,12 +262,18 @@ FUNCTIONS = {
 EITHER = {("_nonstop", "_connecting"): ["direct", "nonstop", "connecting"], ("_oneway", "_round_trip"): ["one way", "round trip"]}
 
 
+def owning(phrases):
+    """*Delta's flights*: names, and the same with the ending."""
+    return [*phrases, *(f"{said}'s" for said in phrases if len(said) > 2 and not said.endswith("s"))]
+
+
 def world():
     """The values that exist, each with its phrases, by kind."""
     airlines = {code: [said for name in names for said in (name, f"{name} airlines")] for code, names in AIRLINES.items()}
     airports = {}
     for code, (town, *names) in AIRPORTS.items():
         airports[code] = [said for name in names for said in (name, f"{name} airport", f"{name} international", f"{name} international airport")]
+        airports[code] += [f"{code} airport"] * (code not in WORDS)
         airports[code] += [f"{town} international", f"{town} international airport"] if town else []
     found = {"airlines": airlines, "airports": airports}
     found |= {kind: {code: [] for code in codes} for kind, codes in (("aircraft", AIRCRAFT), ("fares", FARES))}
@@ -382,7 +388,7 @@ def main(*paths):
             phrases.extend(MORE.get(name, {}).get(value, ()))
         for value, phrases in facts.get(name, {}).items():
             rows.setdefault(value, []).extend(phrases)
-        tables[name] = rows
+        tables[name] = {value: owning(rows[value]) for value in rows} if name in ("cities", "airlines") else rows
     write_places(examples, tables.pop("cities"), tables.pop("airports"))
     for name, rows in tables.items():
         write(name, "code", rows)
@@ -394,7 +400,7 @@ def main(*paths):
         write_phrases(name, "name", functions)
     write_phrases("either", "one\ttwo", {"\t".join(pair): either(said) for pair, said in EITHER.items()})
     full = {said.replace(" ", "_"): said for said in (phrase for phrases in tables["airlines"].values() for phrase in phrases) if len(said) > 3}
-    write("airline_names", "code\tsaid", {f"{code}\t{said}": ["us air"] * (code == "usair") for code, said in full.items() if re.fullmatch(r"\w+", code)})
+    write("airline_names", "code\tsaid", {f"{code}\t{said}": ["us air"] * (code == "usair") for code, said in full.items() if re.fullmatch(r"\w+", code) and not code.endswith("'s")})
     write("clock_am", "code\tsaid", clock("am"))
     write("clock_pm", "code\tsaid", clock("pm"))
 
