@@ -254,7 +254,7 @@ FUNCTIONS = {
         "_air_taxi_operation": ["air taxi operation", "air taxi"],
     },
     "anywhere": {
-        "_city": ["any city", "any cities", "all cities", "other cities", "another city", "various cities"],
+        "_city": ["any city", "any cities", "all cities", "other cities", "another city", "some other city", "various cities"],
         "_airport": ["any airport", "any other airport", "all airports", "other airports", "all other airports", "another airport"],
     },
 }
