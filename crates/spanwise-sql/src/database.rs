@@ -5,13 +5,18 @@
 
 mod config;
 mod error;
+mod pool;
+#[cfg(feature = "sqlite")]
+mod sqlite;
 mod stop;
+mod value;
 
 pub use config::{DatabaseConfig, Location};
 pub use error::{DatabaseError, StatementFault};
 pub use stop::{Stop, Watch};
 
 use spanwise_reading::Answer;
+use std::path::Path;
 use std::time::Duration;
 
 /// The dialect of SQL that a database reads.
@@ -116,10 +121,16 @@ pub fn open(config: &DatabaseConfig) -> Result<Box<dyn Database>, DatabaseError>
     }
 }
 
-fn open_sqlite(path: &std::path::Path, _: &DatabaseConfig) -> Result<Box<dyn Database>, DatabaseError> {
-    Err(DatabaseError::Config(format!("this build has no SQLite, which '{}' needs", path.display())))
+#[cfg(feature = "sqlite")]
+fn open_sqlite(path: &Path, config: &DatabaseConfig) -> Result<Box<dyn Database>, DatabaseError> {
+    Ok(Box::new(sqlite::Sqlite::open(path, config)?))
+}
+
+#[cfg(not(feature = "sqlite"))]
+fn open_sqlite(_: &Path, _: &DatabaseConfig) -> Result<Box<dyn Database>, DatabaseError> {
+    Err(DatabaseError::Config("this build has no SQLite; build with the feature 'sqlite'".to_owned()))
 }
 
 fn open_postgres(_: &str, _: &DatabaseConfig) -> Result<Box<dyn Database>, DatabaseError> {
-    Err(DatabaseError::Config("this build has no PostgreSQL".to_owned()))
+    Err(DatabaseError::Config("this build has no PostgreSQL; build with the feature 'postgres'".to_owned()))
 }

@@ -85,3 +85,18 @@ fn time(time: Duration) -> String {
         millis => format!("{millis} ms"),
     }
 }
+
+/// That a statement gets as many parameters as it has placeholders.
+pub(super) fn counted(needed: usize, given: usize) -> Result<(), DatabaseError> {
+    if needed == given {
+        return Ok(());
+    }
+    let message = format!("the statement has {needed} placeholders, and {given} parameters were given");
+    Err(DatabaseError::Statement { fault: StatementFault::Parameters, message, position: None })
+}
+
+/// A NUL in a statement, at which the database would end it.
+pub(super) fn nul_in_statement(at: usize) -> DatabaseError {
+    let message = "the statement contains a NUL".to_owned();
+    DatabaseError::Statement { fault: StatementFault::Syntax, message, position: Some(at) }
+}
