@@ -55,6 +55,8 @@ pub struct Query {
     pub statement: Statement,
     /// What its columns are.
     pub layout: Layout,
+    /// Where the last `select` starts.
+    body_at: usize,
     /// The statement from here on says in which order rows are.
     order_at: usize,
     dialect: Dialect,
@@ -81,9 +83,8 @@ impl Query {
     /// The statement that counts the rows.
     #[must_use]
     pub fn count(&self) -> Statement {
-        let text = &self.statement.sql[..self.order_at];
-        let split = self.statement.sql[..self.order_at].rfind(writer::FINAL).unwrap_or(0);
-        let sql = format!("{}\nselect count(*) from ({}) as counted", &text[..split], text[split..].trim());
+        let (with, body) = self.statement.sql[..self.order_at].split_at(self.body_at);
+        let sql = format!("{with}\nselect count(*) from ({body}\n) as counted");
         Statement { sql, parameters: self.statement.parameters.clone() }
     }
 

@@ -11,9 +11,6 @@ use spanwise_lang::{TermId, Terms};
 use std::fmt::Write as _;
 use std::ops::Range;
 
-/// What the last `select` begins with, on a line of its own.
-pub(super) const FINAL: &str = "\nselect ";
-
 pub(super) struct Writer<'a> {
     domain: &'a Domain,
     terms: &'a Terms,
@@ -62,9 +59,10 @@ impl<'a> Writer<'a> {
             // On a line of its own: a fragment may end with a comment.
             self.sql.push_str("\n)");
         }
+        let body_at = self.sql.len();
         let (layout, order_at) = self.answer();
         let statement = Statement { sql: self.sql, parameters: self.parameters };
-        Ok(Query { statement, layout, order_at, dialect: self.dialect, origins: self.origins })
+        Ok(Query { statement, layout, body_at, order_at, dialect: self.dialect, origins: self.origins })
     }
 
     /// The name of the expression of a part.
@@ -187,7 +185,7 @@ impl<'a> Writer<'a> {
         let keys = self.name(root);
         let Some(show) = show else { return (layout, self.plain(&keys, yields)) };
         layout.has_place = show.is_ordered && yields != Yields::Ranks;
-        self.sql.push_str(FINAL);
+        self.sql.push_str("\nselect ");
         let (more, join, order) = match yields {
             Yields::Keys => ("", String::new(), "shown.key"),
             Yields::Values => (
@@ -230,7 +228,7 @@ impl<'a> Writer<'a> {
 
     /// The keys themselves, with their values if there are any.
     fn plain(&mut self, keys: &str, yields: Yields) -> usize {
-        self.sql.push_str(FINAL);
+        self.sql.push_str("\nselect ");
         let order = match yields {
             Yields::Keys => {
                 let _ = write!(self.sql, "distinct key from {keys} where key is not null");

@@ -3,4 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 #[cfg(feature = "sqlite")]
+mod programs;
+#[cfg(feature = "sqlite")]
 mod sqlite;

@@ -56,7 +56,6 @@ impl Compiler<'_> {
         let is_needed = flavor.is_some();
         let flavor = flavor.unwrap_or(Flavor::Sqlite);
         let mut sql = DomainSql { fields: self.all_fields(), ..DomainSql::default() };
-        let n_problems = self.problems.len();
         self.sql_of_constants(file, system, flavor, is_needed, &mut sql);
         self.sql_of_classes(file, flavor, &mut sql);
         self.sql_of_sets(system, accumulators, is_needed, &mut sql);
@@ -64,7 +63,8 @@ impl Compiler<'_> {
         if is_needed {
             self.no_sql(file, accumulators);
         }
-        if self.problems.len() == n_problems {
+        // Frames without an owner, and the like, would only give more problems.
+        if self.problems.is_empty() {
             self.check_holes_of_sql(accumulators, is_needed, &sql);
         }
         sql.units = file.units.iter().map(|(name, unit)| (name.value.clone(), unit.value.clone())).collect();
