@@ -169,7 +169,11 @@ impl<'a> Writer<'a> {
     /// A select on the expression of a part.
     fn select(&mut self, part: usize, yields: Yields) {
         let name = self.name(part);
-        let _ = write!(self.sql, "select {} from {name} where key is not null", yields.columns());
+        let _ = write!(self.sql, "select {} from {name}", yields.columns());
+        // So that `not in` is safe. A value may be that of something without a key, such as what has none of something.
+        if yields == Yields::Keys {
+            self.sql.push_str(" where key is not null");
+        }
     }
 
     fn cell(&self, class: ClassId, term: Option<TermId>, column: &str) -> Result<Value, ComposeError> {
