@@ -11,9 +11,9 @@ mod databases;
 mod hostile;
 #[cfg(all(feature = "postgres", unix))]
 mod postgres;
-#[cfg(all(feature = "postgres", unix))]
-mod server;
 #[cfg(feature = "sqlite")]
 mod programs;
+#[cfg(all(feature = "postgres", unix))]
+mod server;
 #[cfg(feature = "sqlite")]
 mod sqlite;
