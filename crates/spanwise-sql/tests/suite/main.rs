@@ -11,6 +11,8 @@ mod databases;
 mod hostile;
 #[cfg(all(feature = "postgres", unix))]
 mod postgres;
+#[cfg(feature = "sqlite")]
+mod programs;
 #[cfg(all(feature = "postgres", unix))]
 mod server;
 #[cfg(feature = "sqlite")]
