@@ -5,10 +5,14 @@
 
 mod config;
 mod error;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod pool;
+#[cfg(feature = "postgres")]
+mod postgres;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod stop;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 mod value;
 
 pub use config::{DatabaseConfig, Location};
@@ -131,6 +135,12 @@ fn open_sqlite(_: &Path, _: &DatabaseConfig) -> Result<Box<dyn Database>, Databa
     Err(DatabaseError::Config("this build has no SQLite; build with the feature 'sqlite'".to_owned()))
 }
 
+#[cfg(feature = "postgres")]
+fn open_postgres(url: &str, config: &DatabaseConfig) -> Result<Box<dyn Database>, DatabaseError> {
+    Ok(Box::new(postgres::Postgres::open(url, config)?))
+}
+
+#[cfg(not(feature = "postgres"))]
 fn open_postgres(_: &str, _: &DatabaseConfig) -> Result<Box<dyn Database>, DatabaseError> {
     Err(DatabaseError::Config("this build has no PostgreSQL; build with the feature 'postgres'".to_owned()))
 }

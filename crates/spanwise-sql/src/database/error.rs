@@ -87,6 +87,7 @@ fn time(time: Duration) -> String {
 }
 
 /// That a statement gets as many parameters as it has placeholders.
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(super) fn counted(needed: usize, given: usize) -> Result<(), DatabaseError> {
     if needed == given {
         return Ok(());
@@ -96,6 +97,7 @@ pub(super) fn counted(needed: usize, given: usize) -> Result<(), DatabaseError> 
 }
 
 /// A NUL in a statement, at which the database would end it.
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
 pub(super) fn nul_in_statement(at: usize) -> DatabaseError {
     let message = "the statement contains a NUL".to_owned();
     DatabaseError::Statement { fault: StatementFault::Syntax, message, position: Some(at) }

@@ -52,6 +52,7 @@ impl<T> Pool<T> {
     }
 
     /// Closes the connections that are not in use.
+    #[cfg(feature = "postgres")]
     pub(super) fn clear(&self) {
         let idle = std::mem::take(&mut self.lock().idle);
         drop(idle);

@@ -2,5 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+#[cfg(all(feature = "sqlite", feature = "postgres", unix))]
+mod databases;
+#[cfg(all(feature = "postgres", unix))]
+mod postgres;
+#[cfg(all(feature = "postgres", unix))]
+mod server;
 #[cfg(feature = "sqlite")]
 mod sqlite;

@@ -117,7 +117,6 @@ fn nothing_but_reading_the_main_database_is_possible() {
         "pragma journal_mode = wal",
         "pragma user_version = 5",
         "pragma temp_store_directory = '/'",
-        "select * from pragma_journal_mode('wal')",
         "begin",
         "savepoint s",
         "commit",
@@ -138,7 +137,9 @@ fn nothing_but_reading_the_main_database_is_possible() {
                 DatabaseError::NotReadOnly(_) => true,
                 // Pragmas that set something are no tables, and the tables behind a spatial table are protected.
                 DatabaseError::Statement { message, .. } => {
-                    message.contains("no such") || message.contains("unknown database")
+                    ["no such", "unknown database", "may not be modified"]
+                        .iter()
+                        .any(|part| message.contains(part))
                 }
                 _ => false,
             };

@@ -20,11 +20,15 @@ pub(super) fn fault(error: Error, path: &Path) -> DatabaseError {
         }
         other => return DatabaseError::Failed(other.to_string()),
     };
+    // A function that is refused has the code of any fault.
+    let is_refused = code.code == ErrorCode::Unknown && message.starts_with("not authorized");
     match code.code {
         ErrorCode::OperationInterrupted => DatabaseError::Cancelled,
-        ErrorCode::AuthorizationForStatementDenied => DatabaseError::NotReadOnly(format!(
-            "the statement would do more than read tables ({message}); only queries can be run"
-        )),
+        code if is_refused || code == ErrorCode::AuthorizationForStatementDenied => {
+            DatabaseError::NotReadOnly(format!(
+                "the statement would do more than read tables ({message}); only queries can be run"
+            ))
+        }
         ErrorCode::Unknown | ErrorCode::TypeMismatch | ErrorCode::TooBig | ErrorCode::ParameterOutOfRange => {
             DatabaseError::Statement { fault: kind(code.code, &message), message, position }
         }
