@@ -19,6 +19,7 @@ pub mod meaning;
 mod pattern;
 pub mod pretty;
 pub mod signature;
+pub mod sql;
 pub mod states;
 pub mod surface;
 pub mod term;

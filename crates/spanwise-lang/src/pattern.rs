@@ -42,6 +42,14 @@ impl Pattern {
         })
     }
 
+    /// The fields, in order, each with whether it is written in quotes.
+    pub(crate) fn quoted_fields(&self) -> impl Iterator<Item = (&str, bool)> {
+        self.0.iter().filter_map(|part| match part {
+            Part::Field(name, is_quoted) => Some((name.as_str(), *is_quoted)),
+            Part::Text(_) => None,
+        })
+    }
+
     /// Whether it is one field without quotes and nothing else.
     pub(crate) fn is_bare(&self) -> bool {
         self.0.iter().all(|part| match part {

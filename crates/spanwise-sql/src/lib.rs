@@ -2,5 +2,6 @@
 
 pub mod compose;
 pub mod database;
+pub mod executor;
 pub mod scaffold;
 pub mod schema;

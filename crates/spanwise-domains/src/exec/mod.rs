@@ -6,6 +6,8 @@
 
 pub mod external;
 pub mod files;
+pub mod sql;
+mod until;
 
 use crate::load;
 use external::{CommandConfig, CommandExecutor, HttpConfig, HttpExecutor, PrivateExecutor};
@@ -14,7 +16,9 @@ use serde_json::Value;
 use spanwise_lang::domain::ExecutorChoice;
 use spanwise_lang::{Domain, TermId, Terms};
 use spanwise_reading::Answer;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+pub use until::Until;
 
 /// What a program evaluates to, twice: as canonical text, which metrics compare, and as a typed value for applications.
 ///
@@ -83,6 +87,9 @@ pub enum ExecError {
     /// The executor of a model was not allowed to run.
     #[error("{0}")]
     NotAllowed(String),
+    /// Nobody waits for the result any more.
+    #[error("the evaluation was cancelled")]
+    Cancelled,
 }
 
 /// Bounds on one evaluation.
@@ -112,6 +119,28 @@ pub trait Executor: Send + Sync {
         program: TermId,
         context: Option<&Value>,
     ) -> Result<Denotation, ExecError>;
+
+    /// The same, given up when nobody waits for the result any more. Executors inside this program are fast, and ignore it.
+    ///
+    /// # Errors
+    /// As [`execute`](Self::execute), and [`ExecError::Cancelled`].
+    fn execute_until(
+        &self,
+        terms: &Terms,
+        program: TermId,
+        context: Option<&Value>,
+        until: &Until,
+    ) -> Result<Denotation, ExecError> {
+        let _ = until;
+        self.execute(terms, program, context)
+    }
+
+    /// What `program` becomes before it is evaluated, for people to read: the query of a database. `None` where there is
+    /// no such form.
+    fn explain(&self, terms: &Terms, program: TermId) -> Option<String> {
+        let _ = (terms, program);
+        None
+    }
 }
 
 /// Names of the executors in this build.
@@ -129,10 +158,23 @@ pub const BUILTINS: &[&str] = &[
 /// A built-in executor that does not exist, an empty command, an address that cannot be used.
 pub fn open(domain: &Domain, directory: Option<&Path>) -> Result<Option<Box<dyn Executor>>, ExecError> {
     let directory = directory.filter(|path| !path.as_os_str().is_empty()).map(Path::to_path_buf);
+    if let ExecutorChoice::Sql(_) = domain.executor() {
+        let directory = directory.unwrap_or_else(|| PathBuf::from("."));
+        return open_database(&Arc::new(domain.clone()), directory).map(Some);
+    }
     open_with(domain, |config| {
         let config = CommandConfig { working_dir: directory, ..config };
         Ok(Box::new(CommandExecutor::new(config)?))
     })
+}
+
+/// The executor of a domain whose programs run in a database. It is opened when it is first needed; a file of SQLite is
+/// found relative to `directory`.
+///
+/// # Errors
+/// A domain without a database.
+pub fn open_database(domain: &Arc<Domain>, directory: PathBuf) -> Result<Box<dyn Executor>, ExecError> {
+    Ok(Box::new(sql::DatabaseExecutor::new(Arc::clone(domain), directory)?))
 }
 
 /// The same, where an external command runs in a directory of its own with copies of `files` and nothing else.
@@ -164,6 +206,7 @@ fn open_with(
             style,
             token_variable: token_env.clone(),
         })?),
+        ExecutorChoice::Sql(_) => open_database(&Arc::new(domain.clone()), PathBuf::from("."))?,
     }))
 }
 
@@ -178,6 +221,7 @@ pub fn check(choice: &ExecutorChoice) -> Result<(), String> {
         ExecutorChoice::Builtin(name) => Err(no_builtin(&name.value)),
         ExecutorChoice::Command { argv, .. } => external::check_command(argv),
         ExecutorChoice::Url { url, .. } => external::check_url(url),
+        ExecutorChoice::Sql(settings) => sql::check(settings),
     }
 }
 

@@ -86,6 +86,8 @@ pub struct Constant {
 pub struct Frame {
     /// The slots to fill, in filling order.
     pub slots: Vec<TypeId>,
+    /// For each slot, its number in the signature, which may have more.
+    pub given: Vec<usize>,
     /// For each slot, the side on which its argument must stand.
     pub sides: Vec<Option<Side>>,
     /// The type of the complete term.
@@ -185,6 +187,15 @@ impl Class {
             let text = arg.map(|arg| terms.head_text(arg));
             text.is_some_and(|text| recognizer.accepts(field, text))
         })
+    }
+
+    /// The cells of a member or a value in the columns of the form, in their order.
+    pub(super) fn cells<'a>(&'a self, terms: &Terms, term: TermId) -> Option<Vec<(&'a str, TermId)>> {
+        let mut args = vec![None; self.form.holes().len()];
+        if !self.form.take_apart(terms, term, &mut args) {
+            return None;
+        }
+        self.pattern.fields().zip(args).map(|(field, arg)| Some((field, arg?))).collect()
     }
 
     /// The values in an utterance, as they are written in programs; without members that tables list.

@@ -5,11 +5,13 @@
 
 mod literals;
 mod reader;
+mod sql;
 mod values;
 
 use super::constant::Omission;
 use crate::diag::Diagnostic;
 use crate::language::Language;
+use crate::sql::{SqlSettings, Yields};
 use crate::surface::Style;
 use crate::types::TypeDecl;
 use spanwise_literals::{Options, Recognizer};
@@ -42,6 +44,26 @@ pub struct ConstantDecl {
     pub implicit: ImplicitDecl,
     /// What it costs to leave out words that one of its phrases matches.
     pub omission: Omission,
+    /// How it is evaluated in a database.
+    pub sql: Option<SqlDecl>,
+}
+
+/// A fragment of SQL as declared.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FragmentDecl {
+    /// What it yields.
+    pub yields: Yields,
+    /// Its text.
+    pub text: At<String>,
+}
+
+/// The `sql` of a constant.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum SqlDecl {
+    /// One fragment for all signatures.
+    All(FragmentDecl),
+    /// One for each.
+    Each(Vec<FragmentDecl>),
 }
 
 /// With how many arguments a constant may be inserted where no word is aligned to it.
@@ -81,6 +103,8 @@ pub struct EntityDecl {
     pub recognizer: Option<Recognizer>,
     /// What it costs to leave out words that a name, phrase or value of a member matches.
     pub omission: Omission,
+    /// What selects a member in a database; `{column}` is bound to a cell of its form.
+    pub sql: Option<At<String>>,
 }
 
 /// A class of predicates as declared: a predicate for each row.
@@ -107,6 +131,8 @@ pub struct AccumulatorDecl {
     pub default: Option<At<String>>,
     /// For a set, the constants that make at most one of its elements.
     pub unique: Vec<At<String>>,
+    /// For a set, how its elements are combined in a database: `intersect` or `union`.
+    pub sql: Option<At<String>>,
 }
 
 /// How programs of the domain are evaluated.
@@ -134,6 +160,8 @@ pub enum ExecutorChoice {
         /// Longest wait for one answer.
         timeout: Duration,
     },
+    /// By a database, which runs programs as SQL.
+    Sql(SqlSettings),
 }
 
 /// Types and signatures, either the file's own or one of its alternatives.
@@ -204,6 +232,10 @@ pub struct DomainFile {
     pub executor: ExecutorChoice,
     /// The position of that choice in the file.
     pub executor_range: Range<usize>,
+    /// How the rows of types are shown.
+    pub show: Vec<(At<String>, At<String>)>,
+    /// Units of numbers, by type or column.
+    pub units: Vec<(At<String>, At<String>)>,
     /// Alternative types and signatures.
     pub type_systems: Vec<TypeSystemDecl>,
 }

@@ -17,10 +17,12 @@ use crate::diag::Diagnostic;
 use crate::form::Form;
 use crate::language::Language;
 use crate::lexicon::Lexicon;
+use crate::sql::DomainSql;
 use crate::states::{AccumulatorId, AccumulatorTypes, State, StateId, States};
 use crate::surface::Style;
 use crate::term::{Shape, Symbol, TermId, Terms};
 use crate::types::{TypeId, Types};
+pub use compile::QUERY;
 pub use constant::{
     Accumulator, Class, ClassId, Constant, ConstantId, Frame, FrameId, Kind, Omission, PredicateClassId,
 };
@@ -123,6 +125,7 @@ pub struct Domain {
     predicate_classes: Vec<String>,
     /// For each type, whether its terms can lack something; empty if none can.
     lacking: Vec<bool>,
+    sql: Option<DomainSql>,
 }
 
 /// All problems of a domain file.
@@ -348,6 +351,24 @@ impl Domain {
     #[must_use]
     pub fn executor_range(&self) -> Range<usize> {
         self.executor_range.clone()
+    }
+
+    /// The `sql` of the file; `None` where it has none.
+    #[must_use]
+    pub fn sql(&self) -> Option<&DomainSql> {
+        self.sql.as_ref()
+    }
+
+    /// The cells of an entity or a literal of a class in the columns of its form, in their order; `None` if the term is
+    /// written differently.
+    #[must_use]
+    pub fn cells<'a>(
+        &'a self,
+        terms: &Terms,
+        class: ClassId,
+        term: TermId,
+    ) -> Option<Vec<(&'a str, TermId)>> {
+        self.classes[class].cells(terms, term)
     }
 
     /// The predicate called `name`.

@@ -350,7 +350,7 @@ fn errors_point_into_the_file() {
     check_error(
         &format!("{ROOT}[executor]\nbuiltin = \"x\"\nurl = \"y\""),
         expect![[r#"
-        error: [executor] needs exactly one of `builtin`, `command` and `url`
+        error: [executor] needs exactly one of `builtin`, `command`, `url` and `sql`
          --> d.toml:5:2
           |
         5 | [executor]

@@ -9,4 +9,6 @@ mod postgres;
 #[cfg(all(feature = "postgres", unix))]
 mod server;
 #[cfg(feature = "sqlite")]
+mod programs;
+#[cfg(feature = "sqlite")]
 mod sqlite;

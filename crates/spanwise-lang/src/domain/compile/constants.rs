@@ -174,7 +174,8 @@ impl Compiler<'_> {
             }
             let (result, declared) = (signature.result, range.clone());
             let (form, state, implicit) = (filled, None, false);
-            self.frames.push(Frame { slots, sides, result, form, state, implicit, declared });
+            let given = present;
+            self.frames.push(Frame { slots, given, sides, result, form, state, implicit, declared });
             self.frame_owner.push(owner);
         }
         true

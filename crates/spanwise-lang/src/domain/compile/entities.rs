@@ -49,6 +49,7 @@ impl Compiler<'_> {
         let declared = ty_name.range.clone();
         let frame = self.frames.push(Frame {
             slots: Vec::new(),
+            given: Vec::new(),
             sides: Vec::new(),
             result: ty,
             form: None,

@@ -7,6 +7,7 @@ mod gaps;
 mod lacking;
 mod phrases;
 mod predicates;
+mod sql;
 mod tables;
 
 use super::file::{self, AccumulatorDecl, At, DomainFile, TypeSystemDecl};
@@ -14,6 +15,7 @@ use super::{Class, ClassId, Constant, ConstantId, Domain, Frame, FrameId, Table,
 use crate::diag::{Diagnostic, closest};
 use crate::form::Form;
 use crate::lexicon::Lexicon;
+use crate::sql::{DomainSql, Flavor};
 use crate::states::{AccumulatorId, AccumulatorTypes, State, States, TooMany};
 use crate::term::{TermId, Terms};
 use crate::types::{TypeDecl, TypeId, Types};
@@ -22,6 +24,7 @@ use hashbrown::{HashMap, HashSet};
 use spanwise_core::IndexVec;
 use std::ops::Range;
 use std::sync::Arc;
+pub use tables::QUERY;
 
 pub(super) fn compile(
     source: &str,
@@ -62,6 +65,10 @@ pub(super) fn compile(
         n_rows: 0,
         n_cells: 0,
         n_unknown: 0,
+        flavor: match &file.executor {
+            file::ExecutorChoice::Sql(settings) => settings.flavor(),
+            _ => Flavor::Sqlite,
+        },
     };
     // Before any term is built, since this decides how terms with these heads are stored.
     for set in system.accumulators.iter().filter(|decl| decl.over.is_none()) {
@@ -85,6 +92,7 @@ pub(super) fn compile(
     let no_meaning = compiler.no_meaning(&file.no_meaning);
     let contrasts = compiler.contrasts(&file);
     let lacking = compiler.lacking(&accumulators, &system.root, file.gap.as_ref());
+    let sql = compiler.sql(&file, &system, &accumulators);
     // AFTER THIS POINT: only the states are missing.
     let states = compiler.states(&accumulators.types, &root_types, system.at.clone());
     if !compiler.problems.is_empty() {
@@ -101,6 +109,7 @@ pub(super) fn compile(
         contrasts,
         phrases,
         lacking,
+        sql,
         states,
     }))
 }
@@ -178,6 +187,7 @@ struct Parts<'a> {
     contrasts: Vec<[ConstantId; 2]>,
     phrases: Lexicon,
     lacking: Vec<bool>,
+    sql: Option<DomainSql>,
     states: States,
 }
 
@@ -207,6 +217,8 @@ struct Compiler<'a> {
     n_cells: usize,
     /// Unknown constants so far.
     n_unknown: usize,
+    /// The notation of SQL.
+    flavor: Flavor,
 }
 
 impl Compiler<'_> {
@@ -361,6 +373,7 @@ impl Compiler<'_> {
             predicate_of: self.predicate_of,
             predicate_classes: self.predicate_classes,
             lacking: parts.lacking,
+            sql: parts.sql,
         }
     }
 }

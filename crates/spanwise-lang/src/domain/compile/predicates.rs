@@ -42,6 +42,7 @@ impl Compiler<'_> {
             },
         };
         let like_constant = ConstantDecl {
+            sql: None,
             name: name.clone(),
             types: Vec::new(),
             form: None,

@@ -4,6 +4,7 @@ use super::super::Table;
 use super::super::file::{At, EntityDecl};
 use super::Compiler;
 use crate::diag::Diagnostic;
+use crate::sql::read_query;
 use hashbrown::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -147,7 +148,14 @@ impl Compiler<'_> {
 
     /// Reads `path new=old ..`: the table, and its columns renamed. A renamed column hides another one of that name.
     fn renamed_table(&mut self, text: &At<String>) -> Option<(Arc<Table>, Vec<String>)> {
-        let (path, renames) = split_renames(&text.value);
+        let is_query = text.value.trim_start().starts_with(QUERY);
+        if is_query {
+            let start = text.value.find(QUERY).map_or(0, |at| at + QUERY.len());
+            let range = text.range.start + start..text.range.end;
+            let query = At { value: text.value[start..].to_owned(), range };
+            self.keep(read_query(&query, self.flavor))?;
+        }
+        let (path, renames) = if is_query { (text.value.as_str(), "") } else { split_renames(&text.value) };
         let known = match self.read_once(path) {
             Ok(known) => known,
             Err(message) => {
@@ -219,6 +227,9 @@ impl Compiler<'_> {
         false
     }
 }
+
+/// What a table that is a query of the database starts with.
+pub const QUERY: &str = "sql:";
 
 /// The columns of a table, as hints list them.
 pub(super) fn column_list(columns: &[String]) -> String {

@@ -30,6 +30,7 @@ impl FileReader<'_> {
             "max_words",
             "verbatim",
             "must_be_used",
+            "sql",
         ];
         self.only(table, &keys, PLACE);
         let range = self.table_range(table);
@@ -64,6 +65,7 @@ impl FileReader<'_> {
             text: None,
             recognizer: Some(recognizer),
             omission,
+            sql: self.text(table, "sql"),
         })
     }
 

@@ -59,6 +59,8 @@ const TOP_KEYS: &[&str] = &[
     "accumulators",
     "sets",
     "executor",
+    "show",
+    "units",
     "type_systems",
 ];
 
@@ -97,6 +99,8 @@ impl FileReader<'_> {
             sets: self.sets(top),
             executor,
             executor_range,
+            show: self.text_table(top, "show"),
+            units: self.text_table(top, "units"),
             type_systems: self.type_systems(top),
         }
     }
@@ -212,15 +216,18 @@ impl FileReader<'_> {
                         form: None,
                         implicit: ImplicitDecl::No,
                         omission: Omission::Free,
+                        sql: None,
                     }
                 }
                 Some(long) => {
-                    self.only(long, &["type", "form", "implicit", "must_be_used", "about"], "a constant");
+                    let keys = ["type", "form", "implicit", "must_be_used", "about", "sql"];
+                    self.only(long, &keys, "a constant");
                     let types = long.get("type").map(|item| self.text_list(item, "type")).unwrap_or_default();
                     let form = self.text(long, "form");
                     self.text(long, "about");
                     let (implicit, omission) = (self.implicit(long), self.omission(long));
-                    ConstantDecl { name, types, form, implicit, omission }
+                    let sql = self.constant_sql(long);
+                    ConstantDecl { name, types, form, implicit, omission, sql }
                 }
             };
             if decl.types.is_empty() {
@@ -285,6 +292,7 @@ impl FileReader<'_> {
             "max_words",
             "capitals",
             "must_be_used",
+            "sql",
         ];
         self.only(table, &keys, "[[entities]]");
         let range = self.table_range(table);
@@ -304,6 +312,7 @@ impl FileReader<'_> {
             text,
             recognizer: None,
             omission: self.omission(table),
+            sql: self.text(table, "sql"),
         };
         if decl.tables.is_empty() && decl.names.is_empty() && !decl.open {
             let problem =
@@ -346,6 +355,7 @@ impl FileReader<'_> {
                 text: None,
                 recognizer: None,
                 omission: self.omission(table),
+                sql: None,
             };
             decls.push(PredicateDecl { rows, types });
         }
@@ -374,8 +384,8 @@ impl FileReader<'_> {
                 self.missing(range, "elements", "[[accumulators]]");
             }
             if let (Some(head), Some(over), Some(result)) = (head, over, result) {
-                let (over, unique) = (Some(over), Vec::new());
-                decls.push(AccumulatorDecl { head, elements, over, result, default, unique });
+                let (over, unique, sql) = (Some(over), Vec::new(), None);
+                decls.push(AccumulatorDecl { head, elements, over, result, default, unique, sql });
             }
         }
         decls
@@ -384,7 +394,7 @@ impl FileReader<'_> {
     fn sets(&mut self, parent: &dyn TableLike) -> Vec<AccumulatorDecl> {
         let mut decls = Vec::new();
         for table in self.tables(parent, "sets") {
-            self.only(table, &["head", "elements", "result", "unique"], "[[sets]]");
+            self.only(table, &["head", "elements", "result", "unique", "sql"], "[[sets]]");
             let range = self.table_range(table);
             let head = self.required(table, "head", "[[sets]]", range.clone());
             let result = self.required(table, "result", "[[sets]]", range.clone());
@@ -394,7 +404,8 @@ impl FileReader<'_> {
             }
             if let (Some(head), Some(result)) = (head, result) {
                 let (over, default, unique) = (None, None, self.texts(table, "unique"));
-                decls.push(AccumulatorDecl { head, elements, over, result, default, unique });
+                let sql = self.text(table, "sql");
+                decls.push(AccumulatorDecl { head, elements, over, result, default, unique, sql });
             }
         }
         decls
@@ -404,7 +415,7 @@ impl FileReader<'_> {
     fn executor(&mut self, top: &dyn TableLike) -> (ExecutorChoice, Range<usize>) {
         let range = self.key_range(top, "executor");
         let Some(table) = self.table(top, "executor") else { return (ExecutorChoice::None, range) };
-        let keys = ["builtin", "command", "url", "token_env", "timeout_seconds", "processes"];
+        let keys = ["builtin", "command", "url", "sql", "token_env", "timeout_seconds", "processes"];
         self.only(table, &keys, "[executor]");
         let timeout = self.timeout(table);
         let processes = self.processes(table);
@@ -412,7 +423,19 @@ impl FileReader<'_> {
         let command = self.texts(table, "command");
         let url = self.text(table, "url");
         let token_env = self.text(table, "token_env").map(|name| name.value);
-        match (builtin, command.first().map(|word| word.range.clone()), url) {
+        let is_only = builtin.is_none() && command.is_empty() && url.is_none();
+        if table.get("sql").is_some() && is_only {
+            self.useless(table, "token_env", "`url`");
+            self.useless(table, "timeout_seconds", "`command` and `url`");
+            self.useless(table, "processes", "`command`");
+            return match self.sql_settings(table) {
+                Some((settings, range)) => (ExecutorChoice::Sql(settings), range),
+                None => (ExecutorChoice::None, range),
+            };
+        }
+        let command_range = command.first().map(|word| word.range.clone());
+        match (builtin, command_range, url) {
+            _ if table.get("sql").is_some() => self.executor_problem(range),
             (Some(name), None, None) => {
                 self.useless(table, "token_env", "`url`");
                 self.useless(table, "timeout_seconds", "`command` and `url`");
@@ -429,12 +452,14 @@ impl FileReader<'_> {
                 self.useless(table, "processes", "`command`");
                 (ExecutorChoice::Url { url: url.value, token_env, timeout }, url.range)
             }
-            _ => {
-                let message = "[executor] needs exactly one of `builtin`, `command` and `url`";
-                self.problems.push(Diagnostic::new(range.clone(), message));
-                (ExecutorChoice::None, range)
-            }
+            _ => self.executor_problem(range),
         }
+    }
+
+    fn executor_problem(&mut self, range: Range<usize>) -> (ExecutorChoice, Range<usize>) {
+        let message = "[executor] needs exactly one of `builtin`, `command`, `url` and `sql`";
+        self.problems.push(Diagnostic::new(range.clone(), message));
+        (ExecutorChoice::None, range)
     }
 
     /// Reports a key that belongs to another kind of executor.

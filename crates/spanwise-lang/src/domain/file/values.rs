@@ -108,7 +108,7 @@ impl FileReader<'_> {
         texts
     }
 
-    fn string(&self, value: &Value) -> Option<At<String>> {
+    pub(super) fn string(&self, value: &Value) -> Option<At<String>> {
         let text = value.as_str()?;
         let outer = value.span().unwrap_or(0..0);
         // Without escapes, the range is that of the text inside the quotes; with escapes, that of the whole value.

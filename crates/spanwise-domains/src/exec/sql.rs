@@ -1,0 +1,68 @@
+//! The executor of domains whose programs run in a database.
+
+use super::{Denotation, ExecError, Executor, Until};
+use serde_json::Value;
+use spanwise_lang::sql::SqlSettings;
+use spanwise_lang::{Domain, TermId, Terms};
+use spanwise_sql::compose::ComposeError;
+use spanwise_sql::database::{DatabaseError, Stop};
+use spanwise_sql::executor::{Found, SqlError, SqlExecutor, config};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Evaluates programs in a database, which is opened when it is first needed. Programs need no context.
+pub struct DatabaseExecutor(SqlExecutor);
+
+impl DatabaseExecutor {
+    /// An executor of a domain whose file is in `directory`.
+    ///
+    /// # Errors
+    /// A domain without a database.
+    pub fn new(domain: Arc<Domain>, directory: PathBuf) -> Result<Self, ExecError> {
+        Ok(Self(SqlExecutor::new(domain, directory).map_err(error)?))
+    }
+
+    fn run(&self, terms: &Terms, program: TermId, stop: &Stop) -> Result<Denotation, ExecError> {
+        self.0.run(terms, program, stop).map(denotation).map_err(error)
+    }
+}
+
+impl Executor for DatabaseExecutor {
+    fn execute(&self, terms: &Terms, program: TermId, _: Option<&Value>) -> Result<Denotation, ExecError> {
+        self.run(terms, program, &Stop::new())
+    }
+
+    fn execute_until(
+        &self,
+        terms: &Terms,
+        program: TermId,
+        _: Option<&Value>,
+        until: &Until,
+    ) -> Result<Denotation, ExecError> {
+        let stop = Stop::new();
+        until.watched(&stop, || self.run(terms, program, &stop))
+    }
+
+    fn explain(&self, terms: &Terms, program: TermId) -> Option<String> {
+        self.0.query(terms, program).ok().map(|query| query.readable())
+    }
+}
+
+/// Whether a database could be opened, without opening it.
+pub(super) fn check(settings: &SqlSettings) -> Result<(), String> {
+    config(settings, PathBuf::new()).location().map(drop).map_err(|error| error.to_string())
+}
+
+fn denotation(found: Found) -> Denotation {
+    let note = found.note();
+    Denotation { is_empty: found.is_empty, note, ..Denotation::typed(found.text, found.answer) }
+}
+
+fn error(error: SqlError) -> ExecError {
+    match error {
+        SqlError::Compose(ComposeError::Limit { what, limit }) => ExecError::Limit { what, limit },
+        SqlError::Compose(error) => ExecError::BadProgram(error.to_string()),
+        SqlError::Database { error: DatabaseError::Cancelled, .. } => ExecError::Cancelled,
+        other => ExecError::External(other.to_string()),
+    }
+}
