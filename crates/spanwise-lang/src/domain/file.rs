@@ -5,6 +5,7 @@
 
 mod literals;
 mod reader;
+mod says;
 mod values;
 
 use super::constant::Omission;
@@ -12,6 +13,7 @@ use crate::diag::Diagnostic;
 use crate::language::Language;
 use crate::surface::Style;
 use crate::types::TypeDecl;
+pub use says::{SayDecl, SayDecls};
 use spanwise_literals::{Options, Recognizer};
 use std::ops::Range;
 use std::time::Duration;
@@ -206,6 +208,8 @@ pub struct DomainFile {
     pub executor_range: Range<usize>,
     /// Alternative types and signatures.
     pub type_systems: Vec<TypeSystemDecl>,
+    /// How constants and programs are said.
+    pub says: SayDecls,
 }
 
 /// A file of phrases for annotation.

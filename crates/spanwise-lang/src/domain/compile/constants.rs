@@ -174,7 +174,9 @@ impl Compiler<'_> {
             }
             let (result, declared) = (signature.result, range.clone());
             let (form, state, implicit) = (filled, None, false);
-            self.frames.push(Frame { slots, sides, result, form, state, implicit, declared });
+            let lacks = (0..signature.slots.len()).filter(|&slot| is_lacking(slot)).collect();
+            let places = present;
+            self.frames.push(Frame { slots, sides, places, lacks, result, form, state, implicit, declared });
             self.frame_owner.push(owner);
         }
         true

@@ -7,6 +7,7 @@ mod gaps;
 mod lacking;
 mod phrases;
 mod predicates;
+mod says;
 mod tables;
 
 use super::file::{self, AccumulatorDecl, At, DomainFile, TypeSystemDecl};
@@ -14,6 +15,7 @@ use super::{Class, ClassId, Constant, ConstantId, Domain, Frame, FrameId, Table,
 use crate::diag::{Diagnostic, closest};
 use crate::form::Form;
 use crate::lexicon::Lexicon;
+use crate::say::Say;
 use crate::states::{AccumulatorId, AccumulatorTypes, State, States, TooMany};
 use crate::term::{TermId, Terms};
 use crate::types::{TypeDecl, TypeId, Types};
@@ -62,6 +64,7 @@ pub(super) fn compile(
         n_rows: 0,
         n_cells: 0,
         n_unknown: 0,
+        saying: says::Saying::default(),
     };
     // Before any term is built, since this decides how terms with these heads are stored.
     for set in system.accumulators.iter().filter(|decl| decl.over.is_none()) {
@@ -72,6 +75,7 @@ pub(super) fn compile(
         compiler.constant(decl, &system);
     }
     compiler.check_listed(&file, &system);
+    compiler.say_classes(&file);
     compiler.predicate_classes(&file.predicates, &system);
     compiler.entity_classes(&file.entities, &system);
     // AFTER THIS POINT: every constant has its frames, every entity its term.
@@ -80,6 +84,7 @@ pub(super) fn compile(
     compiler.only_phrases(&file);
     compiler.must_be_used(&file);
     let phrases = compiler.phrases(&file);
+    let say = compiler.say(&file, &system, &accumulators);
     let wrap = compiler.wrap(&file);
     let root_types: Vec<TypeId> = system.root.iter().filter_map(|name| compiler.ty(name)).collect();
     let no_meaning = compiler.no_meaning(&file.no_meaning);
@@ -100,6 +105,7 @@ pub(super) fn compile(
         no_meaning,
         contrasts,
         phrases,
+        say,
         lacking,
         states,
     }))
@@ -177,6 +183,7 @@ struct Parts<'a> {
     no_meaning: HashSet<String>,
     contrasts: Vec<[ConstantId; 2]>,
     phrases: Lexicon,
+    say: Say,
     lacking: Vec<bool>,
     states: States,
 }
@@ -207,6 +214,8 @@ struct Compiler<'a> {
     n_cells: usize,
     /// Unknown constants so far.
     n_unknown: usize,
+    /// How things are said, as far as it is known.
+    saying: says::Saying,
 }
 
 impl Compiler<'_> {
@@ -353,6 +362,7 @@ impl Compiler<'_> {
             implicit_chain,
             lexicon: self.lexicon,
             phrases: parts.phrases,
+            say: parts.say,
             states: parts.states,
             executor,
             executor_range,

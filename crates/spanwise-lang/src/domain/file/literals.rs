@@ -30,6 +30,8 @@ impl FileReader<'_> {
             "max_words",
             "verbatim",
             "must_be_used",
+            "say",
+            "weight",
         ];
         self.only(table, &keys, PLACE);
         let range = self.table_range(table);

@@ -59,6 +59,7 @@ const TOP_KEYS: &[&str] = &[
     "accumulators",
     "sets",
     "executor",
+    "say",
     "type_systems",
 ];
 
@@ -98,6 +99,7 @@ impl FileReader<'_> {
             executor,
             executor_range,
             type_systems: self.type_systems(top),
+            says: self.says(top),
         }
     }
 
@@ -215,7 +217,7 @@ impl FileReader<'_> {
                     }
                 }
                 Some(long) => {
-                    self.only(long, &["type", "form", "implicit", "must_be_used", "about"], "a constant");
+                    self.only(long, &["type", "form", "implicit", "must_be_used", "about", "say", "weight"], "a constant");
                     let types = long.get("type").map(|item| self.text_list(item, "type")).unwrap_or_default();
                     let form = self.text(long, "form");
                     self.text(long, "about");
@@ -261,7 +263,7 @@ impl FileReader<'_> {
     }
 
     /// A table of lists of texts: the lexicon, and the signatures of a type system.
-    fn phrase_table(&mut self, parent: &dyn TableLike, key: &str) -> Vec<(At<String>, Vec<At<String>>)> {
+    pub(super) fn phrase_table(&mut self, parent: &dyn TableLike, key: &str) -> Vec<(At<String>, Vec<At<String>>)> {
         let Some(table) = self.table(parent, key) else { return Vec::new() };
         table
             .iter()
@@ -285,6 +287,8 @@ impl FileReader<'_> {
             "max_words",
             "capitals",
             "must_be_used",
+            "say",
+            "weight",
         ];
         self.only(table, &keys, "[[entities]]");
         let range = self.table_range(table);
@@ -316,7 +320,7 @@ impl FileReader<'_> {
     fn predicates(&mut self, top: &dyn TableLike) -> Vec<PredicateDecl> {
         let mut decls = Vec::new();
         for table in self.tables(top, "predicates") {
-            let keys = ["class", "type", "form", "table", "phrases", "must_be_used"];
+            let keys = ["class", "type", "form", "table", "phrases", "must_be_used", "say", "weight"];
             self.only(table, &keys, "[[predicates]]");
             let range = self.table_range(table);
             let class = self.required(table, "class", "[[predicates]]", range.clone());
@@ -363,7 +367,8 @@ impl FileReader<'_> {
     fn accumulators(&mut self, parent: &dyn TableLike) -> Vec<AccumulatorDecl> {
         let mut decls = Vec::new();
         for table in self.tables(parent, "accumulators") {
-            self.only(table, &["head", "elements", "over", "result", "default"], "[[accumulators]]");
+            let keys = ["head", "elements", "over", "result", "default", "say", "weight"];
+            self.only(table, &keys, "[[accumulators]]");
             let range = self.table_range(table);
             let head = self.required(table, "head", "[[accumulators]]", range.clone());
             let over = self.required(table, "over", "[[accumulators]]", range.clone());
@@ -384,7 +389,7 @@ impl FileReader<'_> {
     fn sets(&mut self, parent: &dyn TableLike) -> Vec<AccumulatorDecl> {
         let mut decls = Vec::new();
         for table in self.tables(parent, "sets") {
-            self.only(table, &["head", "elements", "result", "unique"], "[[sets]]");
+            self.only(table, &["head", "elements", "result", "unique", "say", "weight"], "[[sets]]");
             let range = self.table_range(table);
             let head = self.required(table, "head", "[[sets]]", range.clone());
             let result = self.required(table, "result", "[[sets]]", range.clone());
