@@ -72,7 +72,10 @@ impl Say {
     /// Whether the file says anything.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.constants.is_empty() && self.names.is_empty() && self.roots.is_empty() && self.literals.is_empty()
+        self.constants.is_empty()
+            && self.names.is_empty()
+            && self.roots.is_empty()
+            && self.literals.is_empty()
     }
 }
 
@@ -148,7 +151,8 @@ impl<'a> Wordings<'a> {
     pub fn root(&self, ty: TypeId) -> Vec<Template> {
         let types = self.domain.types();
         let roots = || self.domain.say().roots.iter().filter(|(root, _)| types.is_subtype(ty, *root));
-        let is_nearest = |root: TypeId| roots().all(|(other, _)| *other == root || !types.is_subtype(*other, root));
+        let is_nearest =
+            |root: TypeId| roots().all(|(other, _)| *other == root || !types.is_subtype(*other, root));
         let found: Vec<Template> =
             roots().filter(|(root, _)| is_nearest(*root)).flat_map(|(_, texts)| texts.clone()).collect();
         if found.is_empty() { vec![Template { parts: vec![Part::Hole(0)] }] } else { found }
@@ -184,7 +188,8 @@ fn around(words: &[Part], frame: &Frame) -> Template {
         Some(side) => side == Side::Left,
         None => n_args == 2 && arg == 0,
     };
-    let args = |left: bool| (0..n_args).filter(move |&arg| is_left(arg) == left).map(|arg| vec![Part::Hole(arg)]);
+    let args =
+        |left: bool| (0..n_args).filter(move |&arg| is_left(arg) == left).map(|arg| vec![Part::Hole(arg)]);
     let said = Some(words.to_vec()).filter(|words| !words.is_empty());
     let mut parts: Vec<Part> = Vec::new();
     for piece in args(true).chain(said).chain(args(false)) {

@@ -5,8 +5,8 @@
 
 mod literals;
 mod reader;
-mod sql;
 mod says;
+mod sql;
 mod values;
 
 use super::constant::Omission;

@@ -11,8 +11,19 @@ use spanwise_core::Moment;
 
 /// Words that are relative to today.
 const RELATIVE: &[&str] = &[
-    "today", "yesterday", "tomorrow", "the day before yesterday", "this week", "last week", "next week",
-    "this month", "last month", "this quarter", "last quarter", "this year", "last year",
+    "today",
+    "yesterday",
+    "tomorrow",
+    "the day before yesterday",
+    "this week",
+    "last week",
+    "next week",
+    "this month",
+    "last month",
+    "this quarter",
+    "last quarter",
+    "this year",
+    "last year",
 ];
 const ENDINGS: &[&str] = &["th", "st", "nd", "rd"];
 
@@ -31,7 +42,9 @@ impl Recognizer {
             Value::Clock(time) => times(*time),
             Value::Moment(moment) => {
                 let times = times(moment.time());
-                let of = |date: String| times.iter().map(move |time| format!("{date} at {time}")).collect::<Vec<_>>();
+                let of = |date: String| {
+                    times.iter().map(move |time| format!("{date} at {time}")).collect::<Vec<_>>()
+                };
                 dates(moment.date(), now).into_iter().flat_map(of).collect()
             }
             Value::Period(begin, end) => {
@@ -64,7 +77,8 @@ impl Recognizer {
             }
             for name in &names {
                 let is_singular = names.iter().any(|other| *other == format!("{name}s"));
-                let is_plural = name.strip_suffix('s').is_some_and(|one| names.iter().any(|other| other == one));
+                let is_plural =
+                    name.strip_suffix('s').is_some_and(|one| names.iter().any(|other| other == one));
                 if (amount == Ratio::ONE && is_plural) || (amount != Ratio::ONE && is_singular) {
                     continue;
                 }
@@ -105,7 +119,8 @@ fn with_unit(amount: Ratio, name: &str) -> Vec<String> {
 fn numerals(number: Ratio) -> Vec<String> {
     let Some(text) = number.to_text() else { return Vec::new() };
     let mut forms = vec![text.clone()];
-    let (whole, part) = text.split_once('.').map_or((text.as_str(), None), |(whole, part)| (whole, Some(part)));
+    let (whole, part) =
+        text.split_once('.').map_or((text.as_str(), None), |(whole, part)| (whole, Some(part)));
     if whole.trim_start_matches('-').len() > 3 {
         forms.push(grouped(whole, ",") + &part.map_or(String::new(), |part| format!(".{part}")));
         forms.push(grouped(whole, ".") + &part.map_or(String::new(), |part| format!(",{part}")));
@@ -117,7 +132,11 @@ fn numerals(number: Ratio) -> Vec<String> {
     for (name, scale) in ENGLISH.scales.iter().chain(ENGLISH.suffixes) {
         let is_suffix = ENGLISH.suffixes.iter().any(|(suffix, _)| suffix == name);
         if value >= *scale && value % scale == 0 && value / scale < 1_000 && !name.ends_with('s') {
-            forms.push(if is_suffix { format!("{}{name}", value / scale) } else { format!("{} {name}", value / scale) });
+            forms.push(if is_suffix {
+                format!("{}{name}", value / scale)
+            } else {
+                format!("{} {name}", value / scale)
+            });
         }
     }
     forms.extend(ENGLISH.groups.iter().filter(|(_, n)| *n == value).map(|(name, _)| format!("a {name}")));
@@ -145,7 +164,11 @@ fn spelled(value: i64) -> Option<String> {
         0..20 => of(ENGLISH.small, value),
         20..100 => {
             let tens = of(ENGLISH.tens, value / 10 * 10)?;
-            if value % 10 == 0 { Some(tens) } else { Some(format!("{tens}-{}", of(ENGLISH.small, value % 10)?)) }
+            if value % 10 == 0 {
+                Some(tens)
+            } else {
+                Some(format!("{tens}-{}", of(ENGLISH.small, value % 10)?))
+            }
         }
         100..1_000 if value % 100 == 0 => {
             Some(format!("{} {}", of(ENGLISH.small, value / 100)?, ENGLISH.hundred.first()?))
@@ -193,7 +216,11 @@ fn dates(date: Date, now: Option<Moment>) -> Vec<String> {
     let (year, month, day) = (date.year(), date.month(), date.day());
     let nth = format!("{day}{}", ending(i64::from(day)));
     let mut forms: Vec<String> = date_text(date).into_iter().collect();
-    forms.extend([format!("{month}/{day}/{year}"), format!("{day}/{month}/{year}"), format!("{day}.{month}.{year}")]);
+    forms.extend([
+        format!("{month}/{day}/{year}"),
+        format!("{day}/{month}/{year}"),
+        format!("{day}.{month}.{year}"),
+    ]);
     for name in month_names(month) {
         forms.extend([
             format!("{name} {day}, {year}"),
@@ -220,7 +247,8 @@ fn times(time: Time) -> Vec<String> {
     let (hour, minute) = (time.hour(), time.minute());
     let half = if hour < 12 { "am" } else { "pm" };
     let twelve = if hour % 12 == 0 { 12 } else { hour % 12 };
-    let mut forms = vec![time_text(time), format!("{twelve}:{minute:02} {half}"), format!("{twelve}:{minute:02}{half}")];
+    let mut forms =
+        vec![time_text(time), format!("{twelve}:{minute:02} {half}"), format!("{twelve}:{minute:02}{half}")];
     if minute == 0 {
         forms.extend([format!("{twelve} {half}"), format!("{twelve}{half}")]);
         let names = ENGLISH.hours.iter().filter(|(_, number)| *number == i64::from(hour));

@@ -61,6 +61,8 @@ pub(super) struct Noun {
     pub(super) attributes: Vec<Attribute>,
     pub(super) rows: u64,
     pub(super) is_person: bool,
+    /// Whether its rows are parts of others: lines of orders.
+    pub(super) is_detail: bool,
     /// For values and periods, the noun of the table.
     pub(super) base: Option<usize>,
     /// Examples of names, for comments.
@@ -118,7 +120,10 @@ fn choose(schema: &Schema, options: &Options, left_out: &mut Vec<String>) -> Vec
         if !wanted || options.exclude.iter().any(|name| is_called(table, name)) {
             continue;
         }
-        if let Some(reason) = unusable(table, schema.dialect) {
+        let is_named = !options.tables.is_empty();
+        if table.is_view && !is_named && schema.tables.iter().any(|table| !table.is_view && table.rows > 0) {
+            left_out.push(format!("{}: a view; `--tables` chooses views", table.title()));
+        } else if let Some(reason) = unusable(table, schema.dialect) {
             left_out.push(format!("{}: {reason}", table.title()));
         } else {
             chosen.push(place);
@@ -259,12 +264,19 @@ fn table_noun(
         label: label.map(|(label, _)| label),
         key,
         number,
-        is_person: english::has_any(&words, english::PEOPLE),
+        is_person: words.last().is_some_and(|word| english::PEOPLE.contains(&word.as_str())),
+        is_detail: is_detail(table),
         attributes,
         rows: table.rows,
         base: None,
         samples: samples.map(|figures| figures.common.iter().take(3).cloned().collect()).unwrap_or_default(),
     }
+}
+
+/// Whether the key of a table consists of references to several others.
+fn is_detail(table: &Table) -> bool {
+    let refers = |column: &usize| table.foreign_keys.iter().any(|key| key.columns.contains(column));
+    table.primary_key.len() > 1 && table.primary_key.iter().filter(|column| refers(column)).count() > 1
 }
 
 /// Gives attributes of one name different ones.
@@ -555,6 +567,7 @@ fn value_noun(
         attributes: Vec::new(),
         rows: count,
         is_person: false,
+        is_detail: false,
         base: Some(base),
         samples,
     };
@@ -611,6 +624,7 @@ fn period_nouns(
             attributes: Vec::new(),
             rows: 12,
             is_person: false,
+            is_detail: false,
             base: Some(base),
             samples: Vec::new(),
         };

@@ -74,6 +74,8 @@ pub(super) struct Rules<'a> {
     /// For each noun, whether something narrows it, and whether that can be said before it.
     has_filters: Vec<bool>,
     has_kinds: Vec<bool>,
+    /// Nouns whose rows have an amount of money that adds up, with its expression for `t0`.
+    amounts: Vec<(usize, String)>,
     /// The shortest ways from each noun.
     paths: Vec<Vec<Path>>,
 }
@@ -87,6 +89,7 @@ pub(super) fn language(plan: &Plan) -> Language {
         language: Language::default(),
         has_filters: vec![false; count],
         has_kinds: vec![false; count],
+        amounts: Vec::new(),
         paths,
     };
     rules.nouns();

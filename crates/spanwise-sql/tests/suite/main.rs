@@ -6,9 +6,9 @@
 mod databases;
 #[cfg(all(feature = "postgres", unix))]
 mod postgres;
-#[cfg(all(feature = "postgres", unix))]
-mod server;
 #[cfg(feature = "sqlite")]
 mod programs;
+#[cfg(all(feature = "postgres", unix))]
+mod server;
 #[cfg(feature = "sqlite")]
 mod sqlite;

@@ -177,7 +177,18 @@ impl Compiler<'_> {
             let given = present.clone();
             let lacks = (0..signature.slots.len()).filter(|&slot| is_lacking(slot)).collect();
             let places = present;
-            self.frames.push(Frame { slots, given, sides, places, lacks, result, form, state, implicit, declared });
+            self.frames.push(Frame {
+                slots,
+                given,
+                sides,
+                places,
+                lacks,
+                result,
+                form,
+                state,
+                implicit,
+                declared,
+            });
             self.frame_owner.push(owner);
         }
         true

@@ -7,8 +7,8 @@ mod gaps;
 mod lacking;
 mod phrases;
 mod predicates;
-mod sql;
 mod says;
+mod sql;
 mod tables;
 
 use super::file::{self, AccumulatorDecl, At, DomainFile, TypeSystemDecl};
@@ -16,8 +16,8 @@ use super::{Class, ClassId, Constant, ConstantId, Domain, Frame, FrameId, Table,
 use crate::diag::{Diagnostic, closest};
 use crate::form::Form;
 use crate::lexicon::Lexicon;
-use crate::sql::{DomainSql, Flavor};
 use crate::say::Say;
+use crate::sql::{DomainSql, Flavor};
 use crate::states::{AccumulatorId, AccumulatorTypes, State, States, TooMany};
 use crate::term::{TermId, Terms};
 use crate::types::{TypeDecl, TypeId, Types};

@@ -270,7 +270,11 @@ impl FileReader<'_> {
     }
 
     /// A table of lists of texts: the lexicon, and the signatures of a type system.
-    pub(super) fn phrase_table(&mut self, parent: &dyn TableLike, key: &str) -> Vec<(At<String>, Vec<At<String>>)> {
+    pub(super) fn phrase_table(
+        &mut self,
+        parent: &dyn TableLike,
+        key: &str,
+    ) -> Vec<(At<String>, Vec<At<String>>)> {
         let Some(table) = self.table(parent, key) else { return Vec::new() };
         table
             .iter()

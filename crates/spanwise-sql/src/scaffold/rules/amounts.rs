@@ -15,7 +15,12 @@ impl Rules<'_> {
                 || self.noun(place).one.contains("payment");
             if is_event {
                 self.amount(place, &amount);
+                self.amounts.push((place, amount));
             }
+        }
+        if !self.amounts.is_empty() {
+            self.language.phrases("amount", &["revenue", "sales"]);
+            self.of_types();
         }
     }
 
@@ -97,10 +102,16 @@ impl Rules<'_> {
                 &format!("{sum} where {key} in ({{1}}) group by {key}"),
                 &format!("{sum} where {key} in ({{2}}) group by {key}"),
             );
-            self.in_period(place, &path, amount);
+            self.in_period(&path, amount);
         }
-        self.language.phrases("amount", &["revenue", "sales"]);
-        self.of_types();
+    }
+
+    /// Whether amounts add up for a noun.
+    pub(super) fn has_amount(&self, place: usize) -> bool {
+        let of = |from: usize| {
+            from == place || self.paths[from].iter().any(|path| path.to == place && path.is_functional())
+        };
+        self.amounts.iter().any(|(from, _)| of(*from))
     }
 
     /// *who spent the most*, *best selling products*.
@@ -171,11 +182,10 @@ impl Rules<'_> {
     }
 
     /// *revenue in 2024*, by the day of what the parts belong to.
-    fn in_period(&mut self, place: usize, path: &paths::Path, amount: &str) {
+    fn in_period(&mut self, path: &paths::Path, amount: &str) {
         let end = self.noun(path.to);
         let date = end.attributes.iter().find(|attribute| attribute.kind == Kind::Date && attribute.is_main);
         let Some(date) = date.filter(|_| super::relations::verb(&end.one).is_some()) else { return };
-        let _ = place;
         let v = paths::on(&date.value, &path.last());
         let sql = format!(
             "select coalesce(sum({amount}), 0) from {} where {v} >= {{1:begin}} and {v} < {{1:end}}",

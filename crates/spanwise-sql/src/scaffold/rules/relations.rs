@@ -50,32 +50,31 @@ impl Rules<'_> {
             return;
         }
         let n_down = path.steps.iter().filter(|step| step.is_down).count();
-        let inner = path.nouns(self.plan);
-        let is_joined =
-            inner[1..inner.len() - 1].iter().all(|noun| self.noun(*noun).kind == NounKind::Junction);
+        let is_joined = self.is_joined(path);
+        let is_place =
+            end.kind == NounKind::Values && english::has_any(&names::words(&end.one), english::PLACES);
+        let is_detail = self.noun(path.from).is_detail || end.is_detail;
         match (n_down, path.steps.len()) {
-            (0, 1..=2) => self.up(path),
-            (0, _) => self.class(path),
-            (n, length) if n == length => {
-                if n == 1 || (n == 2 && is_joined) {
-                    self.down(path, true);
-                } else if n == 2 {
-                    self.down(path, false);
-                }
-            }
+            (0, 1) => self.up(path),
+            (0, 2) if !is_detail && (end.kind == NounKind::Rows || is_place) => self.up(path),
+            (1, 1) if !is_detail => self.down(path, true),
+            // Detail rows say little by themselves, but they can be counted.
+            (1, 1) if end.is_detail => self.down(path, false),
             (1, 2) if is_joined => {
                 self.up(path);
                 self.down(path, true);
             }
-            (1, 2) if end.kind == NounKind::Values => self.class(path),
-            _ if end.kind == NounKind::Rows => self.event(path),
+            (1, 2) if is_place => self.class(path),
+            (1.., 2..) if n_down < path.steps.len() && end.kind == NounKind::Rows && !is_detail => {
+                self.event(path)
+            }
             _ => {}
         }
     }
 
     /// Things by what they belong to: *orders of customers from Berlin*, *orders of Ann Smith*.
     fn up(&mut self, path: &Path) {
-        let (noun, end) = (self.noun(path.from), self.noun(path.to));
+        let end = self.noun(path.to);
         self.class(path);
         if end.kind == NounKind::Values {
             return;
@@ -91,7 +90,6 @@ impl Rules<'_> {
         if let Some((_, words, _)) = role.filter(|_| path.steps.len() == 1) {
             say.extend(words.iter().map(|words| format!("{words} {{1}}")));
         }
-        let _ = noun;
         self.filter(path.from, "of", &ty(end, "Rows"), sql, &strs(&say));
     }
 
@@ -157,7 +155,7 @@ impl Rules<'_> {
         }
     }
 
-    fn is_joined(&self, path: &Path) -> bool {
+    pub(super) fn is_joined(&self, path: &Path) -> bool {
         let inner = path.nouns(self.plan);
         inner[1..inner.len() - 1].iter().all(|noun| self.noun(*noun).kind == NounKind::Junction)
     }

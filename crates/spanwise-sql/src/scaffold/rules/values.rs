@@ -509,7 +509,12 @@ impl Rules<'_> {
             self.language.phrases(name, &[&format!("{words} average"), &format!("{words} the average")]);
         }
         let some = format!("{all}Of");
+        let noun = self.noun(place);
+        let can_add = noun.attributes.iter().any(|attribute| attribute.kind == kind && attribute.is_additive);
         for (name, function, words) in AGGREGATES {
+            if name == "total" && !can_add && !self.has_amount(place) {
+                continue;
+            }
             let sql = format!("select {function}(value) from ({{1:value}}) as v");
             let say: Vec<String> = words
                 .iter()

@@ -58,7 +58,11 @@ fn program(random: &mut Random, ty: &str, depth: usize) -> String {
         },
         "Albums" => match random.below(4) {
             0 => format!("albums_of({})", tracks(random)),
-            1 => format!("since({}, day('20{:02}-05-01'))", program(random, "Albums", depth - 1), random.below(20)),
+            1 => format!(
+                "since({}, day('20{:02}-05-01'))",
+                program(random, "Albums", depth - 1),
+                random.below(20)
+            ),
             2 => {
                 let albums = |random: &mut Random| program(random, "Albums", depth - 1);
                 format!("without({}, {})", albums(random), albums(random))
@@ -165,7 +169,8 @@ impl Rows {
             }
             "since" => {
                 let (from, day) = (arg(0).keys(), text(1, 0));
-                let late = self.albums.iter().filter(|(id, (_, released))| from.contains(id) && *released >= day);
+                let late =
+                    self.albums.iter().filter(|(id, (_, released))| from.contains(id) && *released >= day);
                 Value::Keys(late.map(|(&id, _)| id).collect())
             }
             name @ ("price" | "ms") => {
