@@ -85,6 +85,8 @@ const ALLOWED: &[&str] = &[
     "cook's room",
     "alias = \"foreign\"",
     "--foreign",
+    "foreign key",
+    "foreign_key",
 ];
 
 /// This file, which has to name what it rejects.

@@ -1,9 +1,9 @@
 //! Loads domains: built-in ones by name, others from a file with its tables beside it.
 
-use crate::exec;
+use crate::exec::{self, DatabaseTables};
 use crate::table::{json, tsv};
 use crate::text::{Kind, MAX_BYTES, read_text};
-use spanwise_lang::domain::type_system_names;
+use spanwise_lang::domain::{ExecutorChoice, QUERY, file, type_system_names};
 use spanwise_lang::{Annotation, Diagnostic, Domain, DomainErrors, Table, TableSource};
 use std::path::{Path, PathBuf};
 
@@ -156,7 +156,7 @@ impl<'a> Spec<'a> {
             reason: reason.to_string(),
             hint: missing_hint(name),
         })?;
-        let tables = FileTables { directory: path.parent().unwrap_or(Path::new("")).to_path_buf() };
+        let tables = FileTables::new(path.parent().unwrap_or(Path::new("")).to_path_buf(), &source);
         self.compile(&source, name, &tables)
     }
 
@@ -255,14 +255,39 @@ impl TableSource for BuiltinTables {
     }
 }
 
+/// Tables beside a domain file, and in its database.
 struct FileTables {
     directory: PathBuf,
+    database: Option<DatabaseTables>,
+}
+
+impl FileTables {
+    fn new(directory: PathBuf, source: &str) -> Self {
+        let executor = file::read(source, &mut Vec::new()).map(|file| file.executor);
+        let database = match executor {
+            Some(ExecutorChoice::Sql(settings)) => Some(DatabaseTables::new(settings, directory.clone())),
+            _ => None,
+        };
+        Self { directory, database }
+    }
 }
 
 impl TableSource for FileTables {
     fn read(&self, path: &str) -> Result<Table, String> {
+        if let Some(query) = query_of(path) {
+            let database = self.database.as_ref();
+            return database
+                .ok_or("a table that is a query needs a database: `sql` in [executor]")?
+                .read(query);
+        }
         read_table(&self.directory, path)
     }
+}
+
+/// The query of a table that is one: what follows `sql:`.
+#[must_use]
+pub fn query_of(path: &str) -> Option<&str> {
+    path.trim_start().strip_prefix(QUERY)
 }
 
 /// The entity table at `path` in a directory: JSON by its extension, else columns between tabs.
@@ -293,7 +318,7 @@ mod tests {
             assert!(message.contains("cargo feature `geo`"), "{message}");
         }
         let source = "name = 'd'\ntypes = ['A']\nroot.types = ['A']\nexecutor = { builtin = 'geo' }\n";
-        let domain = Domain::load(source, "d.toml", None, &FileTables { directory: PathBuf::new() }).unwrap();
+        let domain = Domain::load(source, "d.toml", None, &FileTables::new(PathBuf::new(), source)).unwrap();
         let message = exec::check(domain.executor()).unwrap_err();
         assert!(message.contains("the executor geo is not in this build; "), "{message}");
         assert_eq!(builtin_list(), "clevr, scan");

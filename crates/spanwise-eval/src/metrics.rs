@@ -134,7 +134,8 @@ impl Outcome {
                 ExecError::Limit { .. }
                 | ExecError::BadContext(_)
                 | ExecError::External(_)
-                | ExecError::NotAllowed(_),
+                | ExecError::NotAllowed(_)
+                | ExecError::Cancelled,
             ) => Self::Unknown,
         }
     }

@@ -130,6 +130,11 @@ impl DomainSql {
         })
     }
 
+    /// The types that are shown, each with its fragment, in the order of the file.
+    pub fn shown(&self) -> impl Iterator<Item = (TypeId, &Fragment)> {
+        self.show.iter().map(|&(ty, at)| (ty, &self.fragments[at]))
+    }
+
     /// The unit of numbers of a type, or of a column of its table.
     #[must_use]
     pub fn unit(&self, name: &str) -> Option<&str> {

@@ -44,6 +44,8 @@ pub struct ExternalExecutor {
     pub url: Option<String>,
     /// The environment variable whose value would be sent along.
     pub token_env: Option<String>,
+    /// The address of the database that programs would be run in, without a password.
+    pub database: Option<String>,
     /// The SHA-256 of all of the above, with the content of the files, and of the domain file with its tables.
     pub sha256: String,
 }
@@ -67,6 +69,16 @@ const MAX_SHOWN_FILES: usize = 8;
 impl fmt::Display for ExternalExecutor {
     /// On one line and at most a few hundred characters; longer ones end with dots.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(database) = &self.database {
+            write!(f, "read the database {}", shown(database, MAX_SHOWN_CHARS))?;
+            return match &self.token_env {
+                Some(name) => {
+                    let name = shown(name, MAX_SHOWN_CHARS);
+                    write!(f, " with the password in the environment variable {name}")
+                }
+                None => Ok(()),
+            };
+        }
         if let Some(url) = &self.url {
             write!(f, "send programs to {}", shown(url, MAX_SHOWN_CHARS))?;
             if let Some(name) = &self.token_env {
@@ -122,10 +134,15 @@ impl Model {
     /// # Errors
     /// Files of the command that cannot be part of a model.
     pub fn external_executor(&self) -> Result<Option<ExternalExecutor>, ModelError> {
+        let mut database = None;
         let (argv, url, token_env) = match self.domain.executor() {
             ExecutorChoice::None | ExecutorChoice::Builtin(_) => return Ok(None),
             ExecutorChoice::Command { argv, .. } => (argv.clone(), None, None),
             ExecutorChoice::Url { url, token_env, .. } => (Vec::new(), Some(url.clone()), token_env.clone()),
+            ExecutorChoice::Sql(settings) => {
+                database = Some(exec::sql::address(settings, self.database_directory.as_deref()));
+                (Vec::new(), None, settings.password_env.clone())
+            }
         };
         let files = self.executor_files()?.iter().map(|(word, file)| NamedFile {
             word: word.clone(),
@@ -137,10 +154,19 @@ impl Model {
             files.iter().map(|file| [file.word.as_str(), file.sha256.as_str()]).collect();
         // The domain decides which programs the executor is given.
         let domain = format!("{:x}", Sha256::digest(json!(StoredDomain::new(&self.domain)).to_string()));
-        let all =
+        let mut all =
             json!({ "argv": argv, "files": hashes, "url": url, "token_env": token_env, "domain": domain });
+        if let Some(database) = &database {
+            all["database"] = json!(database);
+        }
         let sha256 = format!("{:x}", Sha256::digest(all.to_string()));
-        Ok(Some(ExternalExecutor { argv, files, url, token_env, sha256 }))
+        Ok(Some(ExternalExecutor { argv, files, url, token_env, database, sha256 }))
+    }
+
+    /// Where a relative path of the database starts.
+    #[must_use]
+    pub fn database_place(&self) -> PathBuf {
+        self.database_directory.clone().unwrap_or_else(|| PathBuf::from("."))
     }
 
     /// The executor of the model's domain, if the policy lets it run.
@@ -173,6 +199,10 @@ impl Model {
             }
         }
         let failed = |error: exec::ExecError| ModelError::Executor { reason: error.to_string() };
+        if let ExecutorChoice::Sql(_) = self.domain.executor() {
+            let executor = exec::open_database(&self.domain, self.database_place()).map_err(failed)?;
+            return Ok(Opened::Open(Arc::from(executor)));
+        }
         let files = self.executor_files()?;
         Ok(match exec::open_private(&self.domain, files).map_err(failed)? {
             Some(executor) => Opened::Open(Arc::from(executor)),

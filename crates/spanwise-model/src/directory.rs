@@ -34,7 +34,7 @@ use spanwise_nn::pretrained::{Weights, WeightsError, write_safetensors};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The version of the format that is written. All versions up to it can be read. Version 2 added `confidence`; version 3
@@ -65,6 +65,9 @@ struct Manifest {
     digest: Option<String>,
     files: Files,
     domain: StoredDomain,
+    /// Where the path of the database starts, if its address has a relative one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    database_directory: Option<String>,
     settings: Settings,
     /// What restores the family, in its own format.
     state: Value,
@@ -267,6 +270,7 @@ impl Model {
             digest: Some(seal::blank()),
             files,
             domain: StoredDomain::new(&self.domain),
+            database_directory: self.database_directory.as_ref().map(|path| path.display().to_string()),
             settings: self.family.settings(),
             state: self.family.state(),
             confidence: StoredConfidence::new(&self.confidence),
@@ -339,7 +343,17 @@ impl Model {
             files => Ok(files),
         };
         let (training, format_version) = (manifest.training, manifest.version);
-        Ok(Self { domain, family, confidence, training, format_version, executor_files, warnings })
+        let database_directory = manifest.database_directory.map(PathBuf::from);
+        Ok(Self {
+            domain,
+            family,
+            confidence,
+            training,
+            format_version,
+            executor_files,
+            database_directory,
+            warnings,
+        })
     }
 }
 

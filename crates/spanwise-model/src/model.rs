@@ -10,8 +10,9 @@ use spanwise_core::Utterance;
 use spanwise_domains::exec::ExecError;
 use spanwise_domains::exec::files::{ExecutorFiles, read_files};
 use spanwise_lang::Domain;
+use spanwise_lang::domain::ExecutorChoice;
 use spanwise_reading::CorrectionKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A model of any family, for one domain.
@@ -32,8 +33,19 @@ pub struct Model {
     pub format_version: u32,
     /// Files that the executor's command names, which are saved with the model; or why they cannot be part of one.
     pub(crate) executor_files: Result<ExecutorFiles, ExecError>,
+    /// For a domain whose programs run in a database that is a file, where the path of that file starts: the directory of
+    /// the domain file. A model has no copy of its database.
+    pub(crate) database_directory: Option<PathBuf>,
     /// What was noticed when it was loaded.
     pub(crate) warnings: Vec<String>,
+}
+
+/// The whole path of the directory that the database of a domain is in, if its address depends on one.
+fn database_directory(domain: &Domain, directory: Option<&Path>) -> Option<PathBuf> {
+    let ExecutorChoice::Sql(settings) = domain.executor() else { return None };
+    let is_relative = spanwise_domains::exec::sql::is_relative(settings);
+    let directory = directory.filter(|path| !path.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    is_relative.then(|| std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned()))
 }
 
 impl Model {
@@ -42,6 +54,7 @@ impl Model {
     #[must_use]
     pub fn new(domain: Arc<Domain>, family: Box<dyn Family>, directory: Option<&Path>) -> Self {
         let executor_files = read_files(&domain, directory);
+        let database_directory = database_directory(&domain, directory);
         Self {
             domain,
             family,
@@ -49,6 +62,7 @@ impl Model {
             training: serde_json::Value::Null,
             format_version: FORMAT_VERSION,
             executor_files,
+            database_directory,
             warnings: Vec::new(),
         }
     }

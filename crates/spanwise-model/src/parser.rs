@@ -5,7 +5,7 @@ use crate::directory::ModelError;
 use crate::model::Model;
 use crate::outcome::{Details, Outcome};
 use spanwise_core::Utterance;
-use spanwise_domains::exec::{Denotation, ExecError, Executor};
+use spanwise_domains::exec::{Denotation, ExecError, Executor, Until};
 use spanwise_lang::{TermId, Terms};
 use std::path::Path;
 use std::sync::Arc;
@@ -120,9 +120,23 @@ impl Parser {
         program: TermId,
         context: Option<&serde_json::Value>,
     ) -> Option<Result<Denotation, ExecError>> {
+        self.execute_until(terms, program, context, &Until::default())
+    }
+
+    /// The same, given up when nobody waits for the denotation any more.
+    ///
+    /// # Errors
+    /// As [`execute`](Self::execute), and [`ExecError::Cancelled`].
+    pub fn execute_until(
+        &self,
+        terms: &Terms,
+        program: TermId,
+        context: Option<&serde_json::Value>,
+        until: &Until,
+    ) -> Option<Result<Denotation, ExecError>> {
         if let Some(refusal) = &self.refusal {
             return Some(Err(ExecError::NotAllowed(refusal.clone())));
         }
-        self.executor.as_ref().map(|executor| executor.execute(terms, program, context))
+        self.executor.as_ref().map(|executor| executor.execute_until(terms, program, context, until))
     }
 }

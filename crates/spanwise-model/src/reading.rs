@@ -11,7 +11,7 @@ use spanwise_chart::budget::Budget;
 use spanwise_chart::spans::SpanPosterior;
 use spanwise_chart::tree::{Category, SpanTree, TreeNode};
 use spanwise_core::{Span, Utterance};
-use spanwise_domains::exec::Denotation;
+use spanwise_domains::exec::{Denotation, Until};
 use spanwise_lang::{ConstantId, Domain, Kind, TermId, Terms, pretty};
 use spanwise_reading::{self as reading, Answer, ChartSpan, Guess, NodeKind, Reading, Token, Tree};
 use std::time::Duration;
@@ -183,15 +183,8 @@ impl Parser {
     /// Everything about a program that is not withheld.
     fn fill(&self, reading: &mut Reading, question: &Question<'_>, parse: &Parse) {
         let domain = &self.model().domain;
-        let found = question.execute.then(|| self.evaluated(parse, parse.program, question.context));
-        match found.flatten() {
-            Some(Ok(found)) => {
-                (reading.answer, reading.denotation) = typed_and_text(found.answer, found.text);
-                reading.note = found.note;
-            }
-            Some(Err(error)) => reading.error = Some(error),
-            None => {}
-        }
+        let found = question.execute.then(|| self.evaluated(question, &parse.terms, parse.program));
+        answer(reading, found.flatten());
         reading.program = Some(domain.display(&parse.terms, parse.program).to_string());
         reading.lines = Some(pretty(&parse.terms, parse.program, PROGRAM_COLUMNS));
         reading.probability = Some(parse.probability);
@@ -224,7 +217,7 @@ impl Parser {
         other: &Alternative,
     ) -> reading::Alternative {
         let is_wanted = question.execute && question.execute_alternatives;
-        let found = is_wanted.then(|| self.evaluated(parse, other.program, question.context));
+        let found = is_wanted.then(|| self.evaluated(question, &parse.terms, other.program));
         let found = found.flatten().and_then(Result::ok);
         let (answer, denotation) =
             found.map_or((None, None), |found| typed_and_text(found.answer, found.text));
@@ -250,12 +243,35 @@ impl Parser {
     /// What a program evaluates to, or why it does not, on one line; `None` without an executor.
     fn evaluated(
         &self,
-        parse: &Parse,
+        question: &Question<'_>,
+        terms: &Terms,
         program: TermId,
-        context: Option<&Value>,
     ) -> Option<Result<Denotation, String>> {
-        let outcome = self.execute(&parse.terms, program, context)?;
+        let Budget { deadline, cancelled, .. } = &question.budget;
+        let until = Until { deadline: *deadline, cancelled: cancelled.clone() };
+        let outcome = self.execute_until(terms, program, question.context, &until)?;
         Some(outcome.map_err(|error| error.to_string().lines().map(str::trim).collect::<Vec<_>>().join(" ")))
+    }
+
+    /// Evaluates the programs of a reading that was made without: `question.execute` was false then, and says now what to
+    /// evaluate. So a parser can go on with other utterances while a database works.
+    pub fn evaluate(&self, question: &Question<'_>, reading: &mut Reading) {
+        if !question.execute {
+            return;
+        }
+        let mut terms = self.model().domain.new_terms();
+        let mut evaluated = |program: &str| {
+            let program = terms.parse(program).ok()?;
+            self.evaluated(question, &terms, program)
+        };
+        if let Some(program) = reading.program.clone() {
+            answer(reading, evaluated(&program));
+        }
+        for other in reading.alternatives.iter_mut().filter(|_| question.execute_alternatives) {
+            let found = evaluated(&other.program).and_then(Result::ok);
+            (other.answer, other.denotation) =
+                found.map_or((None, None), |found| typed_and_text(found.answer, found.text));
+        }
     }
 
     /// The spans of the chart with their posterior probabilities.
@@ -334,6 +350,18 @@ fn correction(utterance: &Utterance, it: &Correction) -> reading::Correction {
 fn unread(utterance: &Utterance, it: &Unread) -> reading::Unread {
     let words = utterance.slice(it.span).to_owned();
     reading::Unread { span: [it.span.start, it.span.end], words, kind: it.kind }
+}
+
+/// Writes what a program evaluates to, or why it does not.
+fn answer(reading: &mut Reading, found: Option<Result<Denotation, String>>) {
+    match found {
+        Some(Ok(found)) => {
+            (reading.answer, reading.denotation) = typed_and_text(found.answer, found.text);
+            reading.note = found.note;
+        }
+        Some(Err(error)) => reading.error = Some(error),
+        None => {}
+    }
 }
 
 /// A typed answer with its text; an answer without a value is absent, as `null` is in JSON.

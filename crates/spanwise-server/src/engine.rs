@@ -61,6 +61,15 @@ impl Ask {
     }
 }
 
+/// Who waits for the evaluation of a program.
+#[derive(Clone, Debug, Default)]
+pub struct Waiting {
+    /// Becomes true when nobody waits any more; see [`Ask::cancelled`].
+    pub cancelled: Arc<AtomicBool>,
+    /// When the time of the request is over.
+    pub deadline: Option<Instant>,
+}
+
 /// Which programs are withheld.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub enum Withhold {
@@ -162,6 +171,32 @@ pub trait Engine: Send + Sync + 'static {
     /// # Errors
     /// A program that cannot be evaluated at all. One whose evaluation fails is [`Executed`] with an error.
     fn execute(&self, program: &str, context: Option<&Value>) -> Result<Executed, Refusal>;
+
+    /// The same, given up when nobody waits any more.
+    ///
+    /// # Errors
+    /// As [`execute`](Self::execute).
+    fn execute_until(
+        &self,
+        program: &str,
+        context: Option<&Value>,
+        waiting: &Waiting,
+    ) -> Result<Executed, Refusal> {
+        let _ = waiting;
+        self.execute(program, context)
+    }
+
+    /// Whether evaluating a program may take long, as in a database. Then readings are requested without evaluation, and
+    /// [`evaluate`](Self::evaluate) is called for each in a thread that parses nothing.
+    fn evaluates_apart(&self) -> bool {
+        false
+    }
+
+    /// Evaluates the programs of a reading that was requested without, if the request wants that.
+    fn evaluate(&self, ask: &Ask, reading: Reading) -> Reading {
+        let _ = ask;
+        reading
+    }
 }
 
 /// Identifies a state of a model on disk: equal stamps mean that nothing has changed.

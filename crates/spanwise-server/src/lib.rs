@@ -15,7 +15,7 @@ mod queue;
 mod seats;
 mod server;
 
-pub use engine::{Ask, Engine, Executed, ModelInfo, Refusal, Source, Stamp, Withhold};
+pub use engine::{Ask, Engine, Executed, ModelInfo, Refusal, Source, Stamp, Waiting, Withhold};
 pub use event::{Event, Listener};
 pub use limits::{Config, Limits, Times};
 pub use server::{Handle, ServeError, Server};

@@ -12,7 +12,7 @@ mod tests;
 mod turn;
 mod work;
 
-use crate::engine::{Ask, Engine, Executed, Refusal};
+use crate::engine::{self, Ask, Engine, Executed, Refusal};
 use crate::event::Listener;
 use crate::metrics::Metrics;
 pub(crate) use pace::Pace;
@@ -35,7 +35,7 @@ const EXECUTION: Duration = Duration::from_millis(10);
 /// One thread is always free for cheap work, also on a machine with one core.
 const MIN_WORKERS: usize = 2;
 /// Threads that evaluate programs: a slow one does not keep others waiting.
-const EVALUATORS: usize = 4;
+const EVALUATORS: usize = 8;
 
 /// What a thread does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -72,8 +72,23 @@ pub(crate) struct Job {
 
 /// What to compute, and where to send the result. A job whose receiver is gone is dropped.
 pub(crate) enum Work {
-    Parse { ask: Ask, n_words: usize, reply: oneshot::Sender<Result<Reading, Failed>> },
-    Execute { program: String, context: Option<Value>, reply: oneshot::Sender<Execution> },
+    Parse {
+        ask: Ask,
+        n_words: usize,
+        reply: oneshot::Sender<Result<Reading, Failed>>,
+    },
+    Execute {
+        program: String,
+        context: Option<Value>,
+        waiting: engine::Waiting,
+        reply: oneshot::Sender<Execution>,
+    },
+    /// Evaluates the program of a reading, where that may take long.
+    Evaluate {
+        ask: Ask,
+        reading: Box<Reading>,
+        reply: oneshot::Sender<Result<Reading, Failed>>,
+    },
 }
 
 pub(crate) type Execution = Result<Result<Executed, Refusal>, Failed>;
@@ -123,6 +138,8 @@ enum Next {
 struct Taken<'q> {
     queue: &'q Queue,
     jobs: Vec<Job>,
+    /// The owner of each job.
+    owners: Vec<(IpAddr, Turn)>,
     is_slow: bool,
 }
 
@@ -190,8 +207,9 @@ impl Queue {
                     for it in &batch {
                         state.turns.charge(&it.turn, it.cost().unwrap_or_default());
                     }
-                    let jobs = batch.into_iter().map(|it| it.job).collect();
-                    return Some(Taken { queue: self, jobs, is_slow });
+                    let owned = batch.into_iter().map(|it| (it.job, (it.client, it.turn)));
+                    let (jobs, owners) = owned.unzip();
+                    return Some(Taken { queue: self, jobs, owners, is_slow });
                 }
                 Next::Estimate(mut long) => {
                     // An engine may think for a moment: others must not wait for that.
@@ -220,13 +238,32 @@ impl Queue {
             let (queue, metrics, listener) = (Arc::clone(self), Arc::clone(metrics), Arc::clone(listener));
             let run = move || {
                 while let Some(mut taken) = queue.take(task) {
-                    work::run(std::mem::take(&mut taken.jobs), &metrics, &listener);
+                    let jobs = std::mem::take(&mut taken.jobs);
+                    let defer = |at: usize, job| taken.defer(at, job);
+                    work::run(jobs, &defer, &metrics, &listener);
                 }
             };
             let thread = std::thread::Builder::new().name(format!("engine-{at}"));
             thread.spawn(run).expect("the system gives us a thread when it starts")
         };
         (0..self.workers + EVALUATORS).map(start).collect()
+    }
+}
+
+impl Taken<'_> {
+    /// Lets another thread go on with a job that had this place in the batch. It was accepted before, so the limit on waiting
+    /// jobs does not count. A queue that is closed may have no such thread any more: then the job comes back.
+    fn defer(&self, at: usize, job: Job) -> Option<Job> {
+        let mut state = self.queue.lock();
+        let Some((client, turn)) = self.owners.get(at).filter(|_| !state.closed).cloned() else {
+            return Some(job);
+        };
+        state.n_arrived += 1;
+        let at = state.n_arrived;
+        state.waiting.push(Waiting { job, client, turn, at, estimate: None });
+        drop(state);
+        self.queue.wake.notify_all();
+        None
     }
 }
 
@@ -364,7 +401,7 @@ impl Job {
     fn rough_cost(&self) -> Duration {
         match &self.work {
             Work::Parse { n_words, .. } => self.pace.estimate(*n_words),
-            Work::Execute { .. } => EXECUTION,
+            Work::Execute { .. } | Work::Evaluate { .. } => EXECUTION,
         }
     }
 }
@@ -373,14 +410,14 @@ impl Work {
     fn task(&self) -> Task {
         match self {
             Self::Parse { .. } => Task::Parse,
-            Self::Execute { .. } => Task::Execute,
+            Self::Execute { .. } | Self::Evaluate { .. } => Task::Execute,
         }
     }
 
     /// Replies that there is no result. The client may have left.
     fn fail(self, why: Failed) {
         match self {
-            Self::Parse { reply, .. } => drop(reply.send(Err(why))),
+            Self::Parse { reply, .. } | Self::Evaluate { reply, .. } => drop(reply.send(Err(why))),
             Self::Execute { reply, .. } => drop(reply.send(Err(why))),
         }
     }
@@ -388,7 +425,9 @@ impl Work {
     /// Whether nobody waits for the result any more.
     fn is_abandoned(&self) -> bool {
         match self {
-            Self::Parse { ask, reply, .. } => reply.is_closed() || ask.is_over(),
+            Self::Parse { ask, reply, .. } | Self::Evaluate { ask, reply, .. } => {
+                reply.is_closed() || ask.is_over()
+            }
             Self::Execute { reply, .. } => reply.is_closed(),
         }
     }

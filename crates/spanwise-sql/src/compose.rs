@@ -6,11 +6,13 @@
 //! parameters and never part of the text.
 
 mod plan;
+mod samples;
 mod value;
 mod writer;
 
 use crate::database::{Dialect, Statement};
 use plan::Plan;
+pub use samples::{Sample, samples};
 use spanwise_lang::domain::Domain;
 use spanwise_lang::sql::Yields;
 use spanwise_lang::{TermId, Terms};

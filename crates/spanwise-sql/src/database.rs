@@ -22,6 +22,8 @@ pub use stop::{Stop, Watch};
 use spanwise_reading::Answer;
 use std::path::Path;
 use std::time::Duration;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+use std::time::Instant;
 
 /// The dialect of SQL that a database reads.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -70,9 +72,26 @@ pub struct Statement {
 pub struct Limits {
     /// After this time, waiting for a connection included, the statement is cancelled: [`DatabaseError::Timeout`].
     pub time: Duration,
-    /// The rest of the rows is not read; [`Rows::is_truncated`] says so.
+    /// The rest of the rows is not read; [`Rows::is_truncated`] says so. Neither are rows beyond 64 MiB of cells.
     pub rows: usize,
 }
+
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+impl Limits {
+    /// When what begins now has to end.
+    fn end(&self) -> Instant {
+        let begin = Instant::now();
+        begin.checked_add(self.time).unwrap_or(begin + LONGEST)
+    }
+}
+
+/// What "no limit of time" is taken for: a year.
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
+
+/// Beyond so many bytes of cells, rows are not read: few rows can be large, too.
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+const MOST_BYTES: usize = 64 << 20;
 
 impl Default for Limits {
     fn default() -> Self {
@@ -96,7 +115,7 @@ pub struct Rows {
     pub columns: Vec<String>,
     /// The rows, each as long as `columns`. A cell is a number, a text, true or false, nothing, or a list (an array).
     pub rows: Vec<Vec<Answer>>,
-    /// Whether there were more rows than the limit.
+    /// Whether there were more rows than the limits allow.
     pub is_truncated: bool,
 }
 

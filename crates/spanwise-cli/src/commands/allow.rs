@@ -83,6 +83,21 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
 /// Everything that would run, in full.
 fn describe(executor: &ExternalExecutor) -> String {
     let mut text = String::new();
+    if let Some(database) = &executor.database {
+        let _ = writeln!(text, "the model would read the database\n  {}", database.escape_debug());
+        match &executor.token_env {
+            Some(name) => {
+                let name = name.escape_debug();
+                let _ = writeln!(text, "with the password in the environment variable\n  {name}");
+            }
+            None if !database.starts_with("sqlite:") => {
+                text += "with your password for it, if PGPASSWORD or ~/.pgpass has one\n";
+            }
+            None => {}
+        }
+        text += "with the statements of its domain file, which only read\n";
+        return text;
+    }
     match &executor.url {
         Some(url) => {
             let _ = writeln!(text, "the model would send programs to\n  {}", url.escape_debug());

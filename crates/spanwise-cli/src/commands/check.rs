@@ -9,11 +9,12 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use spanwise_domains::check::{BAD_LINE, Checker, Coverage, Report, Usage, notes, over_two_phrases};
 use spanwise_domains::data::{self, Example};
+use spanwise_domains::exec::sql::check_fragments;
 use spanwise_domains::load::Spec;
 use spanwise_domains::senseless::Search;
-use spanwise_lang::domain::ClassId;
+use spanwise_lang::domain::{ClassId, ExecutorChoice};
 use spanwise_lang::states::MAX_STATES;
-use spanwise_lang::{Domain, Kind};
+use spanwise_lang::{Domain, DomainErrors, Kind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -61,6 +62,7 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     if args.data.is_empty() {
         spec.check_type_systems(&domain)?;
     }
+    let sql = fragments(&domain, spec)?;
     let executor = args.execute.then(|| executor(&domain, spec)).transpose()?;
     let mut checker = Checker::new(&domain, executor.as_deref()).keeping(args.show);
     let mut search = executor
@@ -87,6 +89,9 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     let mut out = io::stdout().lock();
     if args.json {
         let mut object = as_json(&domain, &report);
+        if let Some(sql) = &sql {
+            object["sql"] = sql.to_json();
+        }
         object["derivability"] = derivability::as_json(&findings);
         if let Some(senseless) = &senseless {
             object["senseless"] = senseless::as_json(senseless);
@@ -94,6 +99,9 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
         writeln!(out, "{object}")?;
     } else {
         let mut text = as_text(args, &domain, &report, &findings);
+        if let Some(sql) = &sql {
+            text += &sql.to_text();
+        }
         if let Some(senseless) = &senseless {
             text += &senseless::as_text(senseless, args.show, !args.data.is_empty());
         }
@@ -103,6 +111,46 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
         say("note: no example has a program");
     }
     Ok(if report.kinds.is_empty() { Status::Success } else { Status::PartialFailure })
+}
+
+/// What a database said about the `sql` of a domain.
+enum Fragments {
+    /// It accepts all of so many fragments.
+    Accepted(usize),
+    /// It could not be asked.
+    NotAsked(String),
+}
+
+impl Fragments {
+    fn to_text(&self) -> String {
+        match self {
+            Self::Accepted(n) => format!("sql: the database accepts all {n} fragments\n"),
+            Self::NotAsked(why) => format!("sql: not checked against the database: {why}\n"),
+        }
+    }
+
+    fn to_json(&self) -> Value {
+        match self {
+            Self::Accepted(n) => json!({ "checked": true, "fragments": n }),
+            Self::NotAsked(why) => json!({ "checked": false, "reason": why }),
+        }
+    }
+}
+
+/// Checks the `sql` of a domain against its database, if it has one. What the database does not accept is an error in the
+/// domain file.
+fn fragments(domain: &Domain, spec: Spec<'_>) -> Result<Option<Fragments>> {
+    if !matches!(domain.executor(), ExecutorChoice::Sql(_)) {
+        return Ok(None);
+    }
+    match check_fragments(domain, spec.directory()) {
+        Ok((problems, n)) if problems.is_empty() => Ok(Some(Fragments::Accepted(n))),
+        Ok((problems, _)) => {
+            let file = spec.file().map(|path| path.display().to_string()).unwrap_or_default();
+            Err(DomainErrors { file, source: domain.source().to_owned(), problems }.into())
+        }
+        Err(why) => Ok(Some(Fragments::NotAsked(why))),
+    }
 }
 
 /// Checks every line of a file. A line that is not an example counts as a failure; a file that cannot be read is an error.

@@ -3,11 +3,12 @@
 use super::context::Context;
 use super::lines::{INPUT_BYTES, context_of, next_line, read_object, text_of, without_mark};
 use super::{check_types, domain_help, executor, load};
-use crate::output::{Status, say, write_text};
+use crate::output::{Status, WrongCall, say, write_text};
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 use spanwise_domains::exec::{Denotation, ExecError, Executor};
 use spanwise_domains::load::Spec;
+use spanwise_lang::domain::ExecutorChoice;
 use spanwise_lang::{Diagnostic, Domain, TermId, Terms};
 use std::io::{self, BufReader, IsTerminal, Write};
 
@@ -21,6 +22,7 @@ use std::io::{self, BufReader, IsTerminal, Write};
 #[command(after_help = "Examples:\n  \
     spanwise exec geo \"answer(capital(loc_2(stateid('texas'))))\"\n  \
     spanwise exec scan 'i_twice(i_walk(i_left))'\n  \
+    spanwise exec shop.toml --explain 'count(orders)'\n  \
     spanwise exec clevr 'count(filter(red, scene()))' --context scene.json\n  \
     spanwise exec geo < programs.jsonl > denotations.jsonl")]
 pub(crate) struct Args {
@@ -33,6 +35,9 @@ pub(crate) struct Args {
     /// Send ill-typed programs to the domain's command or server too
     #[arg(long)]
     unchecked: bool,
+    /// Print the SQL of the programs with its parameters, and do not run it; for domains whose programs run in a database
+    #[arg(long)]
+    explain: bool,
     /// Print JSON for programs given as arguments too
     #[arg(long)]
     json: bool,
@@ -46,7 +51,15 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     let domain = load(spec)?;
     let executor = executor(&domain, spec)?;
     let context = args.context.read()?;
+    if args.explain && !matches!(domain.executor(), ExecutorChoice::Sql(_)) {
+        let name = domain.name();
+        return Err(WrongCall(format!(
+            "the programs of {name} do not run in a database, so they have no SQL"
+        ))
+        .into());
+    }
     let mut runner = Runner {
+        is_explained: args.explain,
         terms: domain.new_terms(),
         domain: &domain,
         executor: &*executor,
@@ -60,6 +73,10 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
         runner.stream(&mut out)?;
     } else {
         for program in &args.programs {
+            if args.explain {
+                runner.explain_one(program, args.json, &mut out)?;
+                continue;
+            }
             let outcome = runner.evaluate(program, None);
             match (outcome, args.json) {
                 (outcome, true) => writeln!(out, "{}", answer(program, outcome))?,
@@ -115,6 +132,8 @@ struct Runner<'a> {
     executor: &'a dyn Executor,
     /// Whether ill-typed programs are kept from executors outside of this process.
     is_checked: bool,
+    /// Whether programs are shown as SQL and not evaluated.
+    is_explained: bool,
     terms: Terms,
     context: Option<Context>,
     n: usize,
@@ -143,6 +162,34 @@ impl Runner<'_> {
         };
         self.n_failed += usize::from(outcome.is_err());
         outcome
+    }
+
+    /// The SQL of one program, or why it has none.
+    fn explain(&mut self, program: &str) -> Result<String, Fault> {
+        self.n += 1;
+        if self.terms.len() > MAX_TERMS {
+            self.terms = self.domain.new_terms();
+        }
+        let explained = self.read(program).and_then(|id| {
+            let sql = self.executor.explain(&self.terms, id);
+            sql.ok_or_else(|| {
+                Fault::Other("this program is too large, or has a value that no database has".to_owned())
+            })
+        });
+        self.n_failed += usize::from(explained.is_err());
+        explained
+    }
+
+    fn explain_one(&mut self, program: &str, is_json: bool, out: &mut dyn Write) -> Result<()> {
+        match (self.explain(program), is_json) {
+            (explained, true) => writeln!(out, "{}", sql(program, explained))?,
+            (Ok(text), false) => write_text(out, &format!("{text}\n"))?,
+            (Err(fault), false) => {
+                out.flush()?;
+                say(&fault.in_full(program));
+            }
+        }
+        Ok(())
     }
 
     fn read(&mut self, program: &str) -> Result<TermId, Fault> {
@@ -190,8 +237,18 @@ impl Runner<'_> {
         let Some(program) = object.get("program").and_then(Value::as_str) else {
             return fail("expected a text in the field `program`".to_owned());
         };
+        if self.is_explained {
+            return sql(program, self.explain(program));
+        }
         let context = context_of(&object);
         answer(program, self.evaluate(program, context))
+    }
+}
+
+fn sql(program: &str, explained: Result<String, Fault>) -> Value {
+    match explained {
+        Err(fault) => json!({ "program": program, "sql": null, "error": fault.in_short(program) }),
+        Ok(sql) => json!({ "program": program, "sql": sql }),
     }
 }
 

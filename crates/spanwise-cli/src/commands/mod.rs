@@ -76,7 +76,7 @@ fn executor(domain: &Domain, spec: Spec<'_>) -> Result<Box<dyn Executor>> {
 pub(crate) fn check_types(domain: &Domain, terms: &Terms, program: TermId) -> Result<(), String> {
     match domain.executor() {
         ExecutorChoice::None | ExecutorChoice::Builtin(_) => Ok(()),
-        ExecutorChoice::Command { .. } | ExecutorChoice::Url { .. } => {
+        ExecutorChoice::Command { .. } | ExecutorChoice::Url { .. } | ExecutorChoice::Sql(_) => {
             let problem = domain.analyze(terms, program).err();
             problem.map_or(Ok(()), |problem| Err(problem.describe(domain, terms)))
         }

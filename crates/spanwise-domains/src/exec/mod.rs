@@ -7,6 +7,7 @@
 pub mod external;
 pub mod files;
 pub mod sql;
+mod tables;
 mod until;
 
 use crate::load;
@@ -18,6 +19,7 @@ use spanwise_lang::{Domain, TermId, Terms};
 use spanwise_reading::Answer;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+pub use tables::DatabaseTables;
 pub use until::Until;
 
 /// What a program evaluates to, twice: as canonical text, which metrics compare, and as a typed value for applications.

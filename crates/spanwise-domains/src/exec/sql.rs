@@ -2,12 +2,14 @@
 
 use super::{Denotation, ExecError, Executor, Until};
 use serde_json::Value;
+use spanwise_lang::domain::ExecutorChoice;
 use spanwise_lang::sql::SqlSettings;
-use spanwise_lang::{Domain, TermId, Terms};
+use spanwise_lang::{Diagnostic, Domain, TermId, Terms};
 use spanwise_sql::compose::ComposeError;
-use spanwise_sql::database::{DatabaseError, Stop};
-use spanwise_sql::executor::{Found, SqlError, SqlExecutor, config};
-use std::path::PathBuf;
+use spanwise_sql::database::{DatabaseError, Location, Stop, open};
+pub(super) use spanwise_sql::executor::config;
+use spanwise_sql::executor::{Found, SqlError, SqlExecutor};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Evaluates programs in a database, which is opened when it is first needed. Programs need no context.
@@ -46,6 +48,39 @@ impl Executor for DatabaseExecutor {
     fn explain(&self, terms: &Terms, program: TermId) -> Option<String> {
         self.0.query(terms, program).ok().map(|query| query.readable())
     }
+}
+
+/// Whether the address of a database has a relative path, and so depends on where the domain file is.
+#[must_use]
+pub fn is_relative(settings: &SqlSettings) -> bool {
+    let location = config(settings, PathBuf::new()).location();
+    matches!(location, Ok(Location::Sqlite(path)) if path.is_relative())
+}
+
+/// The address of a database, with its whole path where that is relative to `directory`.
+#[must_use]
+pub fn address(settings: &SqlSettings, directory: Option<&Path>) -> String {
+    let config = config(settings, directory.unwrap_or(Path::new(".")).to_owned());
+    match config.location() {
+        Ok(Location::Sqlite(path)) => format!("sqlite:{}", path.display()),
+        _ => settings.database.clone(),
+    }
+}
+
+/// What the database of a domain does not accept of its `sql`, and how many fragments were checked.
+///
+/// # Errors
+/// A domain without a database, or a database that cannot be opened or asked, as a message.
+pub fn check_fragments(
+    domain: &Domain,
+    directory: Option<&Path>,
+) -> Result<(Vec<Diagnostic>, usize), String> {
+    let ExecutorChoice::Sql(settings) = domain.executor() else {
+        return Err(format!("the domain {} has no database", domain.name()));
+    };
+    let config = config(settings, directory.unwrap_or(Path::new(".")).to_owned());
+    let database = open(&config).map_err(|error| format!("{}: {error}", settings.database))?;
+    spanwise_sql::check::check(domain, &*database).map_err(|error| format!("{}: {error}", settings.database))
 }
 
 /// Whether a database could be opened, without opening it.

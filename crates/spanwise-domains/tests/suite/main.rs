@@ -13,6 +13,8 @@ mod executor_files;
 mod external_executor;
 #[cfg(feature = "geo")]
 mod geo_executor;
+#[cfg(all(feature = "geo", feature = "sqlite"))]
+mod geo_sql;
 mod infer;
 mod real_programs;
 mod scan_executor;

@@ -2,8 +2,8 @@
 
 use super::error::Problem;
 use super::openapi::EngineProblems;
-use super::{App, Peer, body};
-use crate::engine::{Executed, Refusal};
+use super::{App, Patience, Peer, body};
+use crate::engine::{Executed, Refusal, Waiting};
 use crate::queue::Work;
 use axum::body::Body;
 use axum::extract::State;
@@ -42,7 +42,9 @@ pub(crate) async fn execute(
     let deadline = app.deadline();
     let (_, loaded) = app.model(model.as_deref())?;
     let (reply, receiver) = oneshot::channel();
-    app.submit(peer, vec![loaded.job(Work::Execute { program, context, reply })])?;
+    let patience = Patience::default();
+    let waiting = Waiting { cancelled: Arc::clone(&patience.0), deadline: Some(deadline) };
+    app.submit(peer, vec![loaded.job(Work::Execute { program, context, waiting, reply })])?;
     let executed = app.in_time(deadline, receiver).await?.map_err(|_| Problem::Stopping)?;
     let executed = executed.map_err(|failed| app.failed(failed))?;
     executed.map(Json).map_err(|refusal| match refusal {

@@ -32,6 +32,7 @@ pub(crate) use error::Problem;
 use error::suggestion;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use utoipa::openapi::OpenApi;
@@ -51,6 +52,16 @@ pub(crate) struct App {
     pub reply_time: Duration,
     pub access: Access,
     pub stopping: watch::Receiver<bool>,
+}
+
+/// Tells engines that nobody waits any more when a request ends, however it does: the client has left, the time is over.
+#[derive(Default)]
+struct Patience(Arc<AtomicBool>);
+
+impl Drop for Patience {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// The client.

@@ -2,7 +2,7 @@
 
 use super::error::Problem;
 use super::openapi::EngineProblems;
-use super::{App, Peer, body};
+use super::{App, Patience, Peer, body};
 use crate::engine::{Ask, Withhold};
 use crate::models::Loaded;
 use crate::queue::Work;
@@ -16,7 +16,6 @@ use serde_json::{Number, Value};
 use spanwise_core::{Moment, Utterance};
 use spanwise_reading::{Cause, Reading};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use tokio::sync::oneshot;
 use utoipa::ToSchema;
@@ -105,16 +104,6 @@ pub(crate) async fn parse(
             ParseReply::Many { results }
         }
     }))
-}
-
-/// Tells engines that nobody waits any more when a request ends, however it does: the client has left, the time is over.
-#[derive(Default)]
-struct Patience(Arc<AtomicBool>);
-
-impl Drop for Patience {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
 }
 
 impl ParseRequest {

@@ -57,14 +57,15 @@ fn jobs(engine: &Arc<dyn Engine>, lengths: impl IntoIterator<Item = usize>) -> (
 
 fn execution() -> (Job, oneshot::Receiver<Execution>) {
     let (reply, receiver) = oneshot::channel();
-    let work = Work::Execute { program: String::new(), context: None, reply };
+    let work =
+        Work::Execute { program: String::new(), context: None, waiting: engine::Waiting::default(), reply };
     (Job { engine: silent(), pace: fast(), work }, receiver)
 }
 
 fn lengths(taken: &Taken<'_>) -> Vec<usize> {
     let length = |job: &Job| match job.work {
         Work::Parse { n_words, .. } => n_words,
-        Work::Execute { .. } => 0,
+        Work::Execute { .. } | Work::Evaluate { .. } => 0,
     };
     taken.jobs.iter().map(length).collect()
 }

@@ -13,8 +13,11 @@ use tokio::sync::oneshot;
 
 type Reply = oneshot::Sender<Result<Reading, Failed>>;
 
+/// Lets another thread go on with the job that has this place in a batch; gives it back if there is none.
+type Defer<'a> = &'a dyn Fn(usize, Job) -> Option<Job>;
+
 /// Runs a batch. A panic of the engine fails this batch only.
-pub(super) fn run(batch: Vec<Job>, metrics: &Metrics, listener: &Listener) {
+pub(super) fn run(batch: Vec<Job>, defer: Defer<'_>, metrics: &Metrics, listener: &Listener) {
     let Some((engine, pace)) = batch.first().map(|job| (Arc::clone(&job.engine), Arc::clone(&job.pace)))
     else {
         return;
@@ -28,10 +31,13 @@ pub(super) fn run(batch: Vec<Job>, metrics: &Metrics, listener: &Listener) {
                 asks.push(ask);
                 replies.push(reply);
             }
-            Work::Execute { program, context, reply } => {
-                let run = || engine.execute(&program, context.as_ref());
+            Work::Execute { program, context, waiting, reply } => {
+                let run = || engine.execute_until(&program, context.as_ref(), &waiting);
                 // The client may have left.
                 let _ = reply.send(guarded(listener, run));
+            }
+            Work::Evaluate { ask, reading, reply } => {
+                let _ = reply.send(guarded(listener, || engine.evaluate(&ask, *reading)));
             }
         }
     }
@@ -40,6 +46,10 @@ pub(super) fn run(batch: Vec<Job>, metrics: &Metrics, listener: &Listener) {
     }
     metrics.batch(asks.len());
     let start = Instant::now();
+    // What each request wants to be evaluated, where other threads do that.
+    let is_apart = engine.evaluates_apart();
+    let wanted: Vec<bool> = asks.iter().map(|ask| ask.execute && is_apart).collect();
+    asks.iter_mut().for_each(|ask| ask.execute &= !is_apart);
     let readings = guarded(listener, || engine.parse(&asks)).and_then(|readings| {
         if readings.len() == asks.len() {
             return Ok(readings);
@@ -53,8 +63,18 @@ pub(super) fn run(batch: Vec<Job>, metrics: &Metrics, listener: &Listener) {
     }
     match readings {
         Ok(readings) => {
-            for (reading, reply) in readings.into_iter().zip(replies) {
-                let _ = reply.send(Ok(reading));
+            let each = readings.into_iter().zip(asks.into_iter().zip(replies)).zip(wanted);
+            for (at, ((reading, (ask, reply)), is_wanted)) in each.enumerate() {
+                if !is_wanted || reading.program.is_none() {
+                    let _ = reply.send(Ok(reading));
+                    continue;
+                }
+                let ask = Ask { execute: true, ..ask };
+                let work = Work::Evaluate { ask, reading: Box::new(reading), reply };
+                let job = Job { engine: Arc::clone(&engine), pace: Arc::clone(&pace), work };
+                if let Some(Job { work: Work::Evaluate { ask, reading, reply }, .. }) = defer(at, job) {
+                    let _ = reply.send(guarded(listener, || engine.evaluate(&ask, *reading)));
+                }
             }
         }
         Err(failed) => replies.into_iter().for_each(|reply| {

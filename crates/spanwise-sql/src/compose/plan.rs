@@ -12,6 +12,8 @@ use spanwise_lang::{Analysis, FrameId, Kind, Node, TermId, Terms, TypeId};
 pub(super) enum What {
     Frame(FrameId),
     Member(ClassId, TermId),
+    /// Some member of a class, where statements are checked and not run.
+    Sample(ClassId),
     Set(AccumulatorId),
 }
 
@@ -42,9 +44,21 @@ impl<'a> Plan<'a> {
         let sql = domain.sql().ok_or_else(|| ComposeError::NoSql(domain.name().to_owned()))?;
         let ty = analysis.types[0];
         let parts = parts(domain, &analysis);
+        let plan = Self::of(domain, terms, sql, parts, ty)?;
+        plan.check_size()?;
+        Ok(plan)
+    }
+
+    /// A plan of parts, of which the last is the whole.
+    pub(super) fn of(
+        domain: &'a Domain,
+        terms: &Terms,
+        sql: &'a DomainSql,
+        parts: Vec<Part>,
+        ty: TypeId,
+    ) -> Result<Self, ComposeError> {
         let mut plan = Self { sql, needed: vec![false; parts.len()], parts, uses: Vec::new(), ty };
         plan.mark(domain, terms)?;
-        plan.check_size()?;
         Ok(plan)
     }
 
@@ -56,7 +70,7 @@ impl<'a> Plan<'a> {
     pub(super) fn has_sql(&self, part: usize) -> bool {
         match self.parts[part].what {
             What::Frame(frame) => self.sql.of_frame(frame).is_some(),
-            What::Member(class, _) => self.sql.of_class(class).is_some(),
+            What::Member(class, _) | What::Sample(class) => self.sql.of_class(class).is_some(),
             What::Set(set) => self.sql.of_set(set).is_some(),
         }
     }
@@ -65,7 +79,7 @@ impl<'a> Plan<'a> {
     pub(super) fn yields(&self, part: usize) -> Yields {
         match self.parts[part].what {
             What::Frame(frame) => self.sql.of_frame(frame).map_or(Yields::Keys, |fragment| fragment.yields),
-            What::Member(..) | What::Set(_) => Yields::Keys,
+            What::Member(..) | What::Sample(_) | What::Set(_) => Yields::Keys,
         }
     }
 
@@ -80,7 +94,7 @@ impl<'a> Plan<'a> {
     pub(super) fn fragment(&self, part: usize) -> Option<&'a Fragment> {
         match self.parts[part].what {
             What::Frame(frame) => self.sql.of_frame(frame),
-            What::Member(class, _) => self.sql.of_class(class),
+            What::Member(class, _) | What::Sample(class) => self.sql.of_class(class),
             What::Set(_) => None,
         }
     }
@@ -179,7 +193,7 @@ impl<'a> Plan<'a> {
 pub(super) fn name(domain: &Domain, terms: &Terms, what: What) -> String {
     match what {
         What::Frame(frame) => domain.constants()[domain.frame_owner(frame)].name.clone(),
-        What::Member(class, _) => domain.classes()[class].name.clone(),
+        What::Member(class, _) | What::Sample(class) => domain.classes()[class].name.clone(),
         What::Set(set) => terms.text(domain.accumulators()[set].head).to_owned(),
     }
 }

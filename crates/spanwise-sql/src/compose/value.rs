@@ -32,6 +32,18 @@ pub(super) fn parameter(text: &str, kind: FieldKind) -> Result<Value, ComposeErr
     })
 }
 
+/// Some value of a kind.
+pub(super) fn sample(kind: FieldKind) -> Value {
+    match kind {
+        FieldKind::Integer => Value::Integer(1),
+        FieldKind::Decimal => Value::Decimal("1".to_owned()),
+        FieldKind::Text => Value::Text(String::new()),
+        FieldKind::Date => Value::Date("2000-01-01".to_owned()),
+        FieldKind::Time => Value::Time("12:00:00".to_owned()),
+        FieldKind::DateTime => Value::DateTime("2000-01-01 12:00:00".to_owned()),
+    }
+}
+
 /// `16:30` as `16:30:00`.
 fn with_seconds(text: String) -> String {
     if text.matches(':').count() == 1 { text + ":00" } else { text }

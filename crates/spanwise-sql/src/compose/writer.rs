@@ -1,7 +1,7 @@
 //! Writes the statement of a plan.
 
 use super::plan::{Plan, What, name};
-use super::value::{parameter, placeholder};
+use super::value::{parameter, placeholder, sample};
 use super::{ComposeError, Layout, Query};
 use crate::database::{Dialect, Statement, Value};
 use hashbrown::HashMap;
@@ -21,8 +21,11 @@ pub(super) struct Writer<'a> {
     known: HashMap<Value, usize>,
     /// The number of each part that has an expression.
     numbers: Vec<usize>,
-    origins: Vec<(Range<usize>, usize)>,
+    origins: Vec<Origin>,
 }
+
+/// Bytes of a statement, and the byte of the domain file that the first one is from.
+pub(super) type Origin = (Range<usize>, usize);
 
 impl<'a> Writer<'a> {
     pub(super) fn new(domain: &'a Domain, terms: &'a Terms, plan: &'a Plan<'a>, dialect: Dialect) -> Self {
@@ -40,7 +43,31 @@ impl<'a> Writer<'a> {
     }
 
     pub(super) fn query(mut self) -> Result<Query, ComposeError> {
-        for (at, part) in self.plan.order().into_iter().enumerate() {
+        let order = self.plan.order();
+        self.expressions(&order)?;
+        let body_at = self.sql.len();
+        let (layout, order_at) = self.answer();
+        let statement = Statement { sql: self.sql, parameters: self.parameters };
+        Ok(Query { statement, layout, body_at, order_at, dialect: self.dialect, origins: self.origins })
+    }
+
+    /// The statement that selects what the fragment of the whole yields, with its own columns, and where its parts are from.
+    pub(super) fn bare(mut self) -> Result<(Statement, Vec<Origin>), ComposeError> {
+        let mut order = self.plan.order();
+        order.pop();
+        self.expressions(&order)?;
+        self.sql.push_str(if order.is_empty() { "select * from (\n" } else { "\nselect * from (\n" });
+        let root = self.plan.root();
+        if let Some(fragment) = self.plan.fragment(root) {
+            self.fragment(root, fragment)?;
+        }
+        self.sql.push_str("\n) as checked");
+        Ok((Statement { sql: self.sql, parameters: self.parameters }, self.origins))
+    }
+
+    /// The common table expressions of some parts.
+    fn expressions(&mut self, order: &[usize]) -> Result<(), ComposeError> {
+        for (at, &part) in order.iter().enumerate() {
             self.numbers[part] = at + 1;
             let start = if at == 0 { "with " } else { ",\n" };
             let (name, columns) = (self.name(part), self.plan.yields(part).columns());
@@ -59,10 +86,7 @@ impl<'a> Writer<'a> {
             // On a line of its own: a fragment may end with a comment.
             self.sql.push_str("\n)");
         }
-        let body_at = self.sql.len();
-        let (layout, order_at) = self.answer();
-        let statement = Statement { sql: self.sql, parameters: self.parameters };
-        Ok(Query { statement, layout, body_at, order_at, dialect: self.dialect, origins: self.origins })
+        Ok(())
     }
 
     /// The name of the expression of a part.
@@ -126,12 +150,14 @@ impl<'a> Writer<'a> {
                 }
                 let what = self.plan.parts[argument].what;
                 match (what, column) {
-                    (What::Member(class, term), Some(column)) => (class, term, column),
+                    (What::Member(class, term), Some(column)) => (class, Some(term), column),
+                    (What::Sample(class), Some(column)) => (class, None, column),
                     _ => return Err(ComposeError::NoSql(name(self.domain, self.terms, what))),
                 }
             }
             Hole::Column(column) => match self.plan.parts[part].what {
-                What::Member(class, term) => (class, term, column),
+                What::Member(class, term) => (class, Some(term), column),
+                What::Sample(class) => (class, None, column),
                 what => return Err(ComposeError::NoSql(name(self.domain, self.terms, what))),
             },
         };
@@ -143,16 +169,21 @@ impl<'a> Writer<'a> {
     /// A select on the expression of a part.
     fn select(&mut self, part: usize, yields: Yields) {
         let name = self.name(part);
-        let _ = write!(self.sql, "select {} from {name} where key is not null", yields.columns());
+        let _ = write!(self.sql, "select {} from {name}", yields.columns());
+        // So that `not in` is safe. A value may be that of something without a key, such as what has none of something.
+        if yields == Yields::Keys {
+            self.sql.push_str(" where key is not null");
+        }
     }
 
-    fn cell(&self, class: ClassId, term: TermId, column: &str) -> Result<Value, ComposeError> {
+    fn cell(&self, class: ClassId, term: Option<TermId>, column: &str) -> Result<Value, ComposeError> {
+        let kind = self.plan.sql.field(class, column).unwrap_or(FieldKind::Text);
+        let Some(term) = term else { return Ok(sample(kind)) };
         let cells = self.domain.cells(self.terms, class, term).unwrap_or_default();
         let Some((_, cell)) = cells.into_iter().find(|(name, _)| *name == column) else {
             let class = &self.domain.classes()[class].name;
             return Err(ComposeError::Value(format!("`{class}` has no column `{column}`")));
         };
-        let kind = self.plan.sql.field(class, column).unwrap_or(FieldKind::Text);
         parameter(self.terms.head_text(cell), kind)
     }
 

@@ -34,7 +34,7 @@ impl DatabaseConfig {
         }
     }
 
-    /// The URL for people: without a password, should it contain one.
+    /// The URL as messages and logs may show it: without a password, should it contain one.
     #[must_use]
     pub fn shown_url(&self) -> String {
         let (head, parameters) = match self.url.split_once('?') {

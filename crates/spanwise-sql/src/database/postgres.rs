@@ -58,22 +58,27 @@ impl Postgres {
             .map_err(|error| DatabaseError::Failed(format!("no thread can be started: {error}")))?;
         let link = Link { address, tls, connect_timeout: config.connect_timeout };
         let database = Self { link, pool: Pool::new(config.connections), runtime: Some(runtime) };
-        database.run(config.connect_timeout, &Stop::new(), async |_| Ok(()))?;
+        database.run(&database.preparing(), &Stop::new(), async |_| Ok(()))?;
         Ok(database)
+    }
+
+    /// How long connecting and preparing may take.
+    fn preparing(&self) -> Limits {
+        Limits { time: self.link.connect_timeout.saturating_add(PREPARING), rows: 0 }
     }
 
     /// Runs `work` with a connection, until the limit of time or until stopped. Connects once more if the server has
     /// gone away.
     fn run<T: Send>(
         &self,
-        limit: Duration,
+        limits: &Limits,
         stop: &Stop,
         work: impl AsyncFn(&mut Session) -> Result<T, Fault> + Sync,
     ) -> Result<T, DatabaseError> {
         if stop.is_stopped() {
             return Err(DatabaseError::Cancelled);
         }
-        let end = Instant::now() + limit;
+        let (limit, end) = (limits.time, limits.end());
         let mut slot = self.pool.take(limit, stop)?;
         let kept = slot.item.take();
         let stopped = Arc::new(Notify::new());
@@ -86,7 +91,7 @@ impl Postgres {
         let ended = blocking(runtime, async || {
             tokio::select! {
                 biased;
-                result = self.attempts(kept, end, &running, &work) => Ok(result),
+                result = self.attempts(kept, (limits, end), &running, &work) => Ok(result),
                 () = stopped.notified() => Err(DatabaseError::Cancelled),
                 () = tokio::time::sleep_until((end + GRACE).into()) => Err(DatabaseError::Timeout(limit)),
             }
@@ -96,7 +101,8 @@ impl Postgres {
                 slot.item = session.filter(|session| !session.is_closed());
                 result.map_err(|fault| match fault {
                     Fault::Gone(error) | Fault::Stale(error) | Fault::Other(error) => error,
-                    Fault::Timeout => DatabaseError::Timeout(limit),
+                    Fault::Cancelled(error) if Instant::now() + GRACE < end => error,
+                    Fault::Cancelled(_) => DatabaseError::Timeout(limit),
                 })
             }
             // The connection was dropped with its query: a cancellation that is late would hit the next one.
@@ -112,13 +118,13 @@ impl Postgres {
     async fn attempts<T>(
         &self,
         kept: Option<Session>,
-        end: Instant,
+        (limits, end): (&Limits, Instant),
         running: &Running,
         work: &impl AsyncFn(&mut Session) -> Result<T, Fault>,
     ) -> (Option<Session>, Result<T, Fault>) {
         let connected = match kept.filter(|session| !session.is_closed()) {
             Some(session) => Ok(session),
-            None => self.link.connect(end).await,
+            None => self.link.connect(limits, end).await,
         };
         let mut session = match connected {
             Ok(session) => session,
@@ -129,7 +135,7 @@ impl Postgres {
             Err(Fault::Gone(_)) => {
                 // The others are most likely gone, too.
                 self.pool.clear();
-                match self.link.connect(end).await {
+                match self.link.connect(limits, end).await {
                     Ok(again) => session = again,
                     Err(error) => return (None, Err(Fault::Gone(error))),
                 }
@@ -169,13 +175,14 @@ fn blocking<T: Send>(runtime: &Runtime, work: impl AsyncFnOnce() -> T + Send) ->
 
 impl Link {
     /// Connects, and waits for a server that starts.
-    async fn connect(&self, end: Instant) -> Result<Session, DatabaseError> {
-        let end = end.min(Instant::now() + self.connect_timeout);
+    async fn connect(&self, limits: &Limits, end_of_query: Instant) -> Result<Session, DatabaseError> {
+        let end = end_of_query.min(Limits { time: self.connect_timeout, rows: 0 }.end());
         loop {
             let connecting = Session::connect(&self.address, &self.tls);
             let error = match tokio::time::timeout_at(end.into(), connecting).await {
                 Ok(Ok(session)) => return Ok(session),
                 Ok(Err(error)) => error,
+                Err(_) if end == end_of_query => return Err(DatabaseError::Timeout(limits.time)),
                 Err(_) => return Err(self.silent()),
             };
             if !faults::is_starting(&error) || Instant::now() + STARTING >= end {
@@ -212,17 +219,13 @@ impl Database for Postgres {
     fn describe(&self, sql: &str) -> Result<Description, DatabaseError> {
         no_nul(sql)?;
         let server = &self.link.address.server;
-        self.run(self.link.connect_timeout + PREPARING, &Stop::new(), async |session| {
-            session.describe(sql, server).await
-        })
+        self.run(&self.preparing(), &Stop::new(), async |session| session.describe(sql, server).await)
     }
 
     fn query(&self, statement: &Statement, limits: &Limits, stop: &Stop) -> Result<Rows, DatabaseError> {
         no_nul(&statement.sql)?;
         let server = &self.link.address.server;
-        self.run(limits.time, stop, async |session| {
-            session.query(statement, limits.rows, limits.time, server).await
-        })
+        self.run(limits, stop, async |session| session.query(statement, limits, server).await)
     }
 }
 

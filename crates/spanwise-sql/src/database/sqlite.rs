@@ -9,7 +9,8 @@ mod faults;
 
 use super::pool::{Pool, Slot};
 use super::{
-    Database, DatabaseConfig, DatabaseError, Description, Dialect, Limits, Rows, Statement, Stop, Value,
+    Database, DatabaseConfig, DatabaseError, Description, Dialect, Limits, MOST_BYTES, Rows, Statement, Stop,
+    Value,
 };
 use faults::{fault, of_the_file};
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -53,32 +54,31 @@ impl Sqlite {
     pub(super) fn open(path: &Path, config: &DatabaseConfig) -> Result<Self, DatabaseError> {
         let database = Self { path: path.to_owned(), pool: Pool::new(config.connections) };
         let limits = Limits { time: config.connect_timeout, rows: 1 };
-        database.run(&limits, &Stop::new(), |connection| {
-            // Reads the header and the schema, and so finds files that are no databases.
-            connection.query_row("select count(*) from sqlite_schema", [], |_| Ok(()))
-        })?;
+        // Reads the header and the schema, and so finds files that are no databases.
+        let sql = "select count(*) from sqlite_schema";
+        database.run(sql, &limits, &Stop::new(), |connection| connection.query_row(sql, [], |_| Ok(())))?;
         Ok(database)
     }
 
     /// Runs `work` with a connection, until the limit of time or until stopped.
     fn run<T>(
         &self,
+        sql: &str,
         limits: &Limits,
         stop: &Stop,
         work: impl FnOnce(&Connection) -> Result<T, rusqlite::Error>,
     ) -> Result<T, DatabaseError> {
-        let begin = Instant::now();
+        let end = limits.end();
         if stop.is_stopped() {
             return Err(DatabaseError::Cancelled);
         }
         let mut slot = self.pool.take(limits.time, stop)?;
         let open = self.connected(&mut slot)?;
-        let end = begin + limits.time;
         let run = Run { end, end_of_lock: end.min(Instant::now() + LOCKED), stop: stop.clone() };
         open.watch(Some(run));
         let result = work(&open.connection);
         open.watch(None);
-        result.map_err(|error| match fault(error, &self.path) {
+        result.map_err(|error| match fault(error, sql, &self.path) {
             DatabaseError::Cancelled if stop.is_stopped() => DatabaseError::Cancelled,
             DatabaseError::Cancelled => DatabaseError::Timeout(limits.time),
             // The lock outlasted the limit of time, or waiting for it was stopped.
@@ -136,7 +136,7 @@ impl Database for Sqlite {
     fn describe(&self, sql: &str) -> Result<Description, DatabaseError> {
         no_nul(sql)?;
         let limits = Limits { time: PREPARING, rows: 0 };
-        self.run(&limits, &Stop::new(), |connection| {
+        self.run(sql, &limits, &Stop::new(), |connection| {
             let statement = connection.prepare_cached(sql)?;
             let columns = statement.column_names().map(str::to_owned).collect();
             Ok(reads(&statement).map(|()| Description { columns, parameters: statement.parameter_count() }))
@@ -146,7 +146,7 @@ impl Database for Sqlite {
     fn query(&self, statement: &Statement, limits: &Limits, stop: &Stop) -> Result<Rows, DatabaseError> {
         no_nul(&statement.sql)?;
         let parameters = parameters(&statement.parameters)?;
-        self.run(limits, stop, |connection| {
+        self.run(&statement.sql, limits, stop, |connection| {
             let mut prepared = connection.prepare_cached(&statement.sql)?;
             let checked = reads(&prepared).and_then(|()| counted(&prepared, parameters.len()));
             if let Err(error) = checked {
@@ -163,16 +163,18 @@ impl Database for Sqlite {
 /// Steps through the rows, and one further to know whether there are more.
 fn collect(statement: &mut rusqlite::Statement<'_>, most: usize) -> Result<Rows, rusqlite::Error> {
     let mut columns = None;
-    let (mut rows, mut is_truncated) = (Vec::new(), false);
+    let (mut rows, mut bytes, mut is_truncated) = (Vec::new(), 0, false);
     let mut cursor = statement.raw_query();
     while let Some(row) = cursor.next()? {
         // After the first step: SQLite prepares a statement again whose tables have changed.
         let names = columns.get_or_insert_with(|| names(row.as_ref()));
-        if rows.len() == most {
+        let cells = (0..names.len()).map(|at| row.get_ref(at)).collect::<Result<Vec<_>, _>>()?;
+        bytes += cells.iter().map(|value| value.as_bytes().map_or(8, <[u8]>::len)).sum::<usize>();
+        if rows.len() == most || (bytes > MOST_BYTES && !rows.is_empty()) {
             is_truncated = true;
             break;
         }
-        rows.push((0..names.len()).map(|at| row.get_ref(at).map(cell)).collect::<Result<_, _>>()?);
+        rows.push(cells.into_iter().map(cell).collect());
     }
     drop(cursor);
     Ok(Rows { columns: columns.unwrap_or_else(|| names(statement)), rows, is_truncated })

@@ -276,3 +276,22 @@ fn a_damaged_file_is_an_error_that_says_so() {
     let error = run(&*database, "select sum(a), max(b) from t").unwrap_err();
     assert!(matches!(&error, DatabaseError::Failed(message) if message.contains("damaged")), "{error:?}");
 }
+
+#[test]
+fn a_write_that_was_cut_short_is_an_error_that_says_how_to_repair_it() {
+    let (directory, path) = file("create table t(a); insert into t values (1);");
+    let writer = Connection::open(&path).unwrap();
+    let fill = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 5000) insert into t select hex(randomblob(50)) from n";
+    writer.execute_batch(&format!("pragma cache_size = 1; begin; update t set a = 2; {fill}")).unwrap();
+    for (from, to) in [("shop.db", "copy.db"), ("shop.db-journal", "copy.db-journal")] {
+        std::fs::copy(directory.path().join(from), directory.path().join(to)).unwrap();
+    }
+    let error = open(&config(directory.path(), "sqlite:copy.db")).err().unwrap();
+    assert!(matches!(&error, DatabaseError::Failed(message) if message.contains("repair")), "{error:?}");
+    Connection::open(directory.path().join("copy.db"))
+        .unwrap()
+        .query_row("select a from t", [], |_| Ok(()))
+        .unwrap();
+    let database = open(&config(directory.path(), "sqlite:copy.db")).unwrap();
+    assert_eq!(run(&*database, "select a from t").unwrap().rows, [[number("1")]]);
+}

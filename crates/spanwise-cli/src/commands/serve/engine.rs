@@ -4,11 +4,12 @@ use crate::commands::withhold::UNCALIBRATED;
 use crate::commands::{check_types, now};
 use serde_json::{Value, json};
 use spanwise_core::{Moment, Utterance};
+use spanwise_domains::exec::Until;
 use spanwise_domains::text::{Kind, read_text};
 use spanwise_lang::domain::ExecutorChoice;
 use spanwise_model::{Budget, ExecutorPolicy, Model, Parser, Question, Withhold};
 use spanwise_reading::Reading;
-use spanwise_server::{self as server, Ask, Engine, Executed, ModelInfo, Refusal, Source, Stamp};
+use spanwise_server::{self as server, Ask, Engine, Executed, ModelInfo, Refusal, Source, Stamp, Waiting};
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -122,6 +123,7 @@ impl Engine for ModelEngine {
             _ if self.parser.executor_refusal().is_some() => Some("not allowed".to_owned()),
             ExecutorChoice::Command { .. } => Some("command".to_owned()),
             ExecutorChoice::Url { .. } => Some("url".to_owned()),
+            ExecutorChoice::Sql(_) => Some("sql".to_owned()),
         };
         let architecture = format!("{:?}", encoder.architecture).to_lowercase();
         ModelInfo {
@@ -158,14 +160,34 @@ impl Engine for ModelEngine {
         self.parser.read_batch(&questions)
     }
 
+    fn evaluates_apart(&self) -> bool {
+        matches!(self.parser.model().domain.executor(), ExecutorChoice::Sql(_))
+    }
+
+    fn evaluate(&self, ask: &Ask, mut reading: Reading) -> Reading {
+        self.parser.evaluate(&self.question(ask), &mut reading);
+        reading
+    }
+
     fn execute(&self, program: &str, context: Option<&Value>) -> Result<Executed, Refusal> {
+        self.execute_until(program, context, &Waiting::default())
+    }
+
+    fn execute_until(
+        &self,
+        program: &str,
+        context: Option<&Value>,
+        waiting: &Waiting,
+    ) -> Result<Executed, Refusal> {
         let mut terms = self.parser.model().domain.new_terms();
         let bad = |problem: spanwise_lang::Diagnostic| Refusal::Bad(problem.one_line(program));
         let term = terms.parse(program).map_err(bad)?;
         check_types(&self.parser.model().domain, &terms, term).map_err(Refusal::Bad)?;
         let executed = Executed { program: program.to_owned(), ..Executed::default() };
         let one_line = |text: String| text.lines().map(str::trim).collect::<Vec<_>>().join(" ");
-        Ok(match self.parser.execute(&terms, term, context).ok_or(Refusal::NoExecutor)? {
+        let until = Until { deadline: waiting.deadline, cancelled: Some(Arc::clone(&waiting.cancelled)) };
+        let outcome = self.parser.execute_until(&terms, term, context, &until);
+        Ok(match outcome.ok_or(Refusal::NoExecutor)? {
             Ok(found) => Executed {
                 answer: Some(found.answer),
                 denotation: Some(found.text),

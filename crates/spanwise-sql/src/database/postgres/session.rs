@@ -2,13 +2,15 @@
 
 use super::super::error::counted;
 use super::super::value::check_decimal;
-use super::super::{DatabaseError, Description, Rows, Statement, Value};
+use super::super::{DatabaseError, Description, Limits, MOST_BYTES, Rows, Statement, Value};
 use super::address::Address;
 use super::cells::Cell;
 use super::faults;
 use bytes::BytesMut;
+use futures_util::TryStreamExt;
 use hashbrown::HashMap;
 use spanwise_reading::Answer;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_postgres::config::SslMode;
@@ -51,8 +53,8 @@ pub(super) enum Fault {
     Gone(DatabaseError),
     /// The tables have changed since the statement was prepared.
     Stale(DatabaseError),
-    /// The server gave up at its limit of time.
-    Timeout,
+    /// The server cancelled the statement: at its limit of time, or because somebody told it to.
+    Cancelled(DatabaseError),
     Other(DatabaseError),
 }
 
@@ -101,29 +103,34 @@ impl Session {
         Ok(Description { columns, parameters: prepared.statement.params().len() })
     }
 
-    /// Runs a statement and reads at most `most` rows, and one further to know whether there are more.
+    /// Runs a statement and reads as many rows as allowed, and one further to know whether there are more.
     pub(super) async fn query(
         &mut self,
         statement: &Statement,
-        most: usize,
-        time: Duration,
+        limits: &Limits,
         server: &str,
     ) -> Result<Rows, Fault> {
         let prepared = self.prepared(&statement.sql, server).await?;
         counted(prepared.statement.params().len(), statement.parameters.len()).map_err(Fault::Other)?;
         let bound = bound(&statement.parameters).map_err(Fault::Other)?;
         let failed = |error: Error| failed(&error, &statement.sql, prepared.offset, server);
-        self.limit(time).await.map_err(failed)?;
-        let fetched = i32::try_from(most.saturating_add(1)).unwrap_or(i32::MAX);
+        self.limit(limits.time).await.map_err(failed)?;
         // Read-only, and rolled back: what a function may do in a read-only transaction nevertheless is undone.
         let transaction = self.client.build_transaction().read_only(true).start().await.map_err(failed)?;
         let parameters: Vec<&(dyn ToSql + Sync)> = bound.iter().map(|value| value as _).collect();
         let portal = transaction.bind(&prepared.statement, &parameters).await.map_err(failed)?;
-        let mut fetched = transaction.query_portal(&portal, fetched).await.map_err(failed)?;
+        let fetched = i32::try_from(limits.rows.saturating_add(1)).unwrap_or(i32::MAX);
+        let mut stream = pin!(transaction.query_portal_raw(&portal, fetched).await.map_err(failed)?);
+        let (mut rows, mut bytes, mut is_truncated) = (Vec::new(), 0, false);
+        while let Some(row) = stream.try_next().await.map_err(failed)? {
+            bytes += row.raw_size_bytes();
+            is_truncated |= rows.len() == limits.rows || (bytes > MOST_BYTES && !rows.is_empty());
+            // To the end in any case, so that the connection is ready for the next statement.
+            if !is_truncated {
+                rows.push(prepared.cells(&row));
+            }
+        }
         transaction.rollback().await.map_err(failed)?;
-        let is_truncated = fetched.len() > most;
-        fetched.truncate(most);
-        let rows = fetched.iter().map(|row| prepared.cells(row)).collect();
         Ok(Rows {
             columns: prepared.columns.iter().map(|(name, _)| name.clone()).collect(),
             rows,
@@ -214,7 +221,7 @@ fn failed(error: &Error, sql: &str, offset: usize, server: &str) -> Fault {
     let fault = faults::statement(error, sql, offset, server);
     match error.code().map(|code| code.code()) {
         _ if faults::is_gone(error) => Fault::Gone(fault),
-        Some("57014") => Fault::Timeout,
+        Some("57014") => Fault::Cancelled(fault),
         Some("0A000" | "26000") => Fault::Stale(fault),
         _ => Fault::Other(fault),
     }

@@ -5,7 +5,7 @@ use rusqlite::{Error, ErrorCode, ffi};
 use std::path::Path;
 
 /// What went wrong with a statement. An interrupt is [`DatabaseError::Cancelled`], whoever caused it.
-pub(super) fn fault(error: Error, path: &Path) -> DatabaseError {
+pub(super) fn fault(error: Error, sql: &str, path: &Path) -> DatabaseError {
     let (code, message, position) = match &error {
         Error::SqlInputError { error, msg, offset, .. } => {
             (error, msg.clone(), usize::try_from(*offset).ok())
@@ -30,10 +30,21 @@ pub(super) fn fault(error: Error, path: &Path) -> DatabaseError {
             ))
         }
         ErrorCode::Unknown | ErrorCode::TypeMismatch | ErrorCode::TooBig | ErrorCode::ParameterOutOfRange => {
+            let position = position.or_else(|| table(&message, sql));
             DatabaseError::Statement { fault: kind(code.code, &message), message, position }
         }
         _ => of_the_file(&error, path),
     }
+}
+
+/// Where the table is named that there is not: SQLite tells its name, but not its position.
+fn table(message: &str, sql: &str) -> Option<usize> {
+    let name = message.strip_prefix("no such table: ")?;
+    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    sql.match_indices(name.trim_start_matches("main.")).map(|(at, _)| at).find(|&at| {
+        let (before, after) = (&sql[..at], &sql[at + name.trim_start_matches("main.").len()..]);
+        !before.ends_with(is_part) && !after.starts_with(is_part)
+    })
 }
 
 /// SQLite has one code for all faults of a statement; its messages tell them apart.
