@@ -76,13 +76,15 @@ impl Recognizer {
                 continue;
             }
             for name in &names {
-                let is_singular = names.iter().any(|other| *other == format!("{name}s"));
-                let is_plural =
-                    name.strip_suffix('s').is_some_and(|one| names.iter().any(|other| other == one));
+                // Abbreviations are the same for one and many.
+                let is_word = |name: &str| name.chars().count() > 3;
+                let has = |wanted: &str| names.iter().any(|other| other == wanted);
+                let is_singular = has(&format!("{name}s")) && (is_word(name) || name == "day");
+                let is_plural = name.strip_suffix('s').is_some_and(|one| has(one) && is_word(name));
                 if (amount == Ratio::ONE && is_plural) || (amount != Ratio::ONE && is_singular) {
                     continue;
                 }
-                forms.extend(with_unit(amount, name));
+                forms.extend(with_unit(amount, name, is_money));
             }
         }
         forms
@@ -90,9 +92,12 @@ impl Recognizer {
 }
 
 /// A number with the name of a unit: a sign before it, a word after it, an abbreviation with or without a space.
-fn with_unit(amount: Ratio, name: &str) -> Vec<String> {
+fn with_unit(amount: Ratio, name: &str, is_money: bool) -> Vec<String> {
     let is_word = name.chars().all(|ch| ch.is_alphabetic() || ch == ' ');
-    let numerals = numerals(amount);
+    let mut numerals = numerals(amount);
+    // Nobody says `5k meters`.
+    let is_mixed = |form: &String| form.contains(char::is_alphabetic) && form.contains(|ch: char| ch.is_ascii_digit());
+    numerals.retain(|form| is_money || !is_mixed(form));
     if "$€£¥₹₽₩₺₿".contains(name) {
         return numerals.first().into_iter().chain(numerals.get(1)).map(|it| format!("{name}{it}")).collect();
     }

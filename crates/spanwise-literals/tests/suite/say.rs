@@ -69,7 +69,7 @@ fn a_value_has_many_forms() {
     has(&forms(Kind::Date, "2011-03-08", now()), &["yesterday", "March 8", "the 8th of March 2011"]);
     has(&forms(Kind::Period, "february 2011", now()), &["last month", "Feb 2011", "February"]);
     has(&forms(Kind::Time, "16:30", None), &["4:30 pm", "16:30", "half past four pm"]);
-    has(&forms(Kind::Quantity, "5 km", None), &["5 km", "5km", "five kilometers", "5000 m"]);
+    has(&forms(Kind::Quantity, "5 km", None), &["5 km", "5km", "five kilometers", "5,000 meters"]);
 }
 
 #[test]
