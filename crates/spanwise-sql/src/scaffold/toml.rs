@@ -218,7 +218,7 @@ class = "money"
 type = "Money"
 kind = "money"
 currency = "USD"
-form = "money('{value}')"
+form = "money({number}, {unit})"
 must_be_used = 3
 
 [[literals]]
@@ -240,7 +240,7 @@ class = "period"
 type = "Period"
 kind = "period"
 tense = "past"
-form = "period('{value}')"
+form = "period('{begin}', '{end}')"
 must_be_used = 3
 
 [[literals]]
