@@ -7,6 +7,7 @@ pub mod check;
 pub mod clevr;
 pub mod data;
 pub mod exec;
+pub mod generate;
 #[cfg(feature = "geo")]
 pub mod geo;
 pub mod infer;

@@ -18,6 +18,7 @@ pub mod matching;
 pub mod meaning;
 mod pattern;
 pub mod pretty;
+pub mod say;
 pub mod signature;
 pub mod sql;
 pub mod states;

@@ -64,6 +64,7 @@ mod period_phrases;
 mod periods;
 mod ratio;
 mod recognizer;
+mod say;
 mod scene;
 mod strings;
 mod units;

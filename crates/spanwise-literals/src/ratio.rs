@@ -66,6 +66,14 @@ impl Ratio {
         })
     }
 
+    /// One over it; nothing for zero.
+    pub(crate) fn inverse(self) -> Option<Self> {
+        match self.numerator.signum() {
+            0 => None,
+            sign => Self::new(sign * self.denominator, self.numerator.abs()),
+        }
+    }
+
     pub(crate) fn is_whole(self) -> bool {
         self.denominator == 1
     }

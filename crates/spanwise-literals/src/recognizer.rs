@@ -54,6 +54,11 @@ impl Recognizer {
         &self.options
     }
 
+    /// Its units.
+    pub(crate) fn units(&self) -> &Units {
+        &self.units
+    }
+
     /// Every reading of every span, sorted by span and value, each once. Cost: linear in the number of words.
     #[must_use]
     pub fn read(&self, utterance: &Utterance) -> Vec<Literal> {

@@ -23,6 +23,11 @@ impl Scale {
     pub(crate) fn convert(&self, amount: Ratio) -> Option<Ratio> {
         amount.plus(self.offset)?.times(self.factor)
     }
+
+    /// The amount in this unit of an amount in base units.
+    pub(crate) fn invert(&self, amount: Ratio) -> Option<Ratio> {
+        amount.times(self.factor.inverse()?)?.plus(self.offset.negated())
+    }
 }
 
 /// The units of a recognizer.
@@ -52,6 +57,19 @@ impl Units {
 
     pub(crate) fn get(&self, index: usize) -> &Scale {
         &self.scales[index]
+    }
+
+    /// The units with their names, both in a fixed order.
+    pub(crate) fn named(&self) -> Vec<(usize, Vec<String>)> {
+        let mut named = vec![Vec::new(); self.scales.len()];
+        let entries =
+            self.names.iter().flat_map(|(first, rests)| rests.iter().map(move |rest| (first, rest)));
+        for (first, (rest, unit)) in entries {
+            let words: Vec<&str> = std::iter::once(first).chain(rest).map(String::as_str).collect();
+            named[*unit].push(words.join(" "));
+        }
+        named.iter_mut().for_each(|names| names.sort_unstable());
+        named.into_iter().enumerate().filter(|(_, names)| !names.is_empty()).collect()
     }
 
     pub(crate) fn has_base(&self, base: &str) -> bool {

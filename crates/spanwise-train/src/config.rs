@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 pub struct Data {
     /// Training examples.
     pub train: PathBuf,
+    /// Generated examples, as `spanwise data generate` writes them: beside those of `train`, or instead of them.
+    pub generated: Option<PathBuf>,
     /// Dev examples: for evaluation after each epoch, early stopping and calibration. Optional.
     pub dev: Option<PathBuf>,
     /// Test examples. Training does not read them; `spanwise train` names them in the command that it suggests.
@@ -27,7 +29,7 @@ pub struct Data {
 
 impl Default for Data {
     fn default() -> Self {
-        Self { train: PathBuf::new(), dev: None, test: None, trees: None, limit: 0, dev_limit: 500 }
+        Self { train: PathBuf::new(), generated: None, dev: None, test: None, trees: None, limit: 0, dev_limit: 500 }
     }
 }
 
@@ -65,6 +67,8 @@ pub struct Training {
     pub augment_choices: usize,
     /// The weight of a recombined example in the loss.
     pub augment_weight: f32,
+    /// The weight of a generated example in the loss, where there are others. Alone, they have a weight of 1.
+    pub generated_weight: f32,
     /// The share of examples that get a typing error, drawn anew in every epoch.
     pub noise: f32,
     /// The number of last epochs whose weights are averaged; 1 for the last one alone. Not used with `patience`.
@@ -95,6 +99,7 @@ impl Default for Training {
             augment_share: 1.0,
             augment_choices: 1,
             augment_weight: 1.0,
+            generated_weight: 0.3,
             noise: 0.25,
             average_epochs: 1,
             patience: 0,
@@ -289,7 +294,7 @@ impl Config {
                 "`domain` is missing: name a built-in domain ({builtin}) or a domain file"
             ));
         }
-        if self.data.train.as_os_str().is_empty() {
+        if self.data.train.as_os_str().is_empty() && self.data.generated.is_none() {
             return conflict("`data.train` is missing: name the file of training examples");
         }
         let family = self.model.family();
@@ -310,7 +315,7 @@ impl Config {
         }
         let Training { rate_encoder, rate_head, rate_tables, warm_up, weight_decay, clip, .. } =
             self.training;
-        let Training { augment_share, augment_weight, .. } = self.training;
+        let Training { augment_share, augment_weight, generated_weight, .. } = self.training;
         for (key, value) in [
             ("rate_encoder", rate_encoder),
             ("rate_head", rate_head),
@@ -320,6 +325,7 @@ impl Config {
             ("clip", clip),
             ("augment_share", augment_share),
             ("augment_weight", augment_weight),
+            ("generated_weight", generated_weight),
         ] {
             if !(0.0..=1e6).contains(&value) {
                 return conflict(&format!("`training.{key}` must be a number from 0 to 1000000"));

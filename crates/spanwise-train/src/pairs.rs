@@ -36,6 +36,19 @@ pub(crate) struct Pairs {
 }
 
 impl Pairs {
+    /// These and others.
+    pub(crate) fn and(mut self, others: Self) -> Self {
+        self.list.extend(others.list);
+        for left in others.left_out {
+            match self.left_out.iter_mut().find(|known| known.reason == left.reason) {
+                Some(known) => known.count += left.count,
+                None => self.left_out.push(left),
+            }
+        }
+        self.left_out.sort_by_key(|left| std::cmp::Reverse(left.count));
+        self
+    }
+
     /// The share of examples that can be trained on, in percent.
     pub(crate) fn derivable(&self) -> f64 {
         let n_all = self.list.len() + self.left_out.iter().map(|left| left.count).sum::<usize>();

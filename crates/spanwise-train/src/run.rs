@@ -35,7 +35,10 @@ pub(crate) struct Run<'a> {
     pub(crate) model: Model,
     pub(crate) executor: Option<Arc<dyn Executor>>,
     pub(crate) terms: Terms,
+    /// Real examples, then generated ones.
     pub(crate) pairs: Vec<Pair>,
+    /// How many of them are real.
+    pub(crate) n_own: usize,
     /// Utterances that have no program. They teach the confidence, not the parser.
     pub(crate) unanswerable: Vec<Utterance>,
     /// The share of training examples that can be derived, in percent.
@@ -100,18 +103,22 @@ impl Run<'_> {
     /// One pass over the data, in steps.
     fn epoch(&mut self, epoch: usize, watch: &mut Watch<'_>) -> Result<Pass, TrainError> {
         let (training, seed) = (&self.config.training, self.config.seed);
-        let augmented =
-            recombined(self.config, &self.model, &mut self.terms, &self.pairs, &self.cache, epoch);
+        // Generated examples are only exchanged with each other where there is nothing else.
+        let n_own = if self.n_own == 0 { self.pairs.len() } else { self.n_own };
+        let sources = &self.pairs[..n_own];
+        let augmented = recombined(self.config, &self.model, &mut self.terms, sources, &self.cache, epoch);
         let n_real = self.pairs.len();
+        let weight = |at: usize| match at {
+            at if at < n_own => 1.0,
+            at if at < n_real => training.generated_weight,
+            _ => training.augment_weight,
+        };
         let n_all = n_real + augmented.len();
         let noisy = with_noise(self.config, self.pairs.iter().chain(&augmented), epoch);
         let task = |at: usize| match (&noisy[at], at.checked_sub(n_real)) {
-            (Some(pair), real) => {
-                let weight = if real.is_none() { 1.0 } else { training.augment_weight };
-                Task { pair, lower: None, weight }
-            }
-            (None, None) => Task { pair: &self.pairs[at], lower: self.cache.get(at), weight: 1.0 },
-            (None, Some(at)) => Task { pair: &augmented[at], lower: None, weight: training.augment_weight },
+            (Some(pair), _) => Task { pair, lower: None, weight: weight(at) },
+            (None, None) => Task { pair: &self.pairs[at], lower: self.cache.get(at), weight: weight(at) },
+            (None, Some(new)) => Task { pair: &augmented[new], lower: None, weight: weight(at) },
         };
         let batches = batches(n_all, |at| task(at).pair.utterance.len(), training.batch, seed, epoch);
         let step = Step { objective: training.objective, dropout: training.dropout, encoder_only: false };

@@ -29,6 +29,8 @@ pub enum Event<'a> {
     Data {
         /// Training pairs with a derivation.
         n_train: usize,
+        /// Those of them that were generated.
+        n_generated: usize,
         /// Examples without one, by reason.
         left_out: &'a [LeftOut],
         /// Dev examples.
@@ -116,22 +118,30 @@ pub fn train(
     // Files that cannot be part of a model are reported before anything is trained.
     read_files(&domain, spec.directory()).map_err(|error| TrainError::Executor(error.to_string()))?;
 
-    let train_path = data.join(&config.data.train);
-    let train_file = train_path.display().to_string();
-    let mut examples = data::read(&train_path)?;
-    if config.data.limit > 0 {
-        examples.truncate(config.data.limit);
-    }
-    let unanswerable: Vec<Utterance> =
-        examples.iter().filter(|example| example.unanswerable).map(Example::spoken).collect();
-    examples.retain(|example| !example.unanswerable);
-    if examples.is_empty() {
-        return Err(TrainError::Empty { file: train_file });
-    }
     let read = |path: &Option<std::path::PathBuf>| match path {
         Some(path) => data::read(&data.join(path)),
         None => Ok(Vec::new()),
     };
+    let own = Some(config.data.train.clone()).filter(|path| !path.as_os_str().is_empty());
+    let name = |path: &Option<std::path::PathBuf>| {
+        path.as_ref().map(|path| data.join(path).display().to_string())
+    };
+    let train_file = name(&own).or_else(|| name(&config.data.generated)).unwrap_or_default();
+    let mut examples = read(&own)?;
+    let mut generated = read(&config.data.generated)?;
+    if config.data.limit > 0 {
+        examples.truncate(config.data.limit);
+        generated.truncate(config.data.limit);
+    }
+    let unanswerable: Vec<Utterance> =
+        examples.iter().chain(&generated).filter(|it| it.unanswerable).map(Example::spoken).collect();
+    examples.retain(|example| !example.unanswerable);
+    generated.retain(|example| !example.unanswerable);
+    if examples.is_empty() && generated.is_empty() {
+        return Err(TrainError::Empty { file: train_file });
+    }
+    let n_own = examples.len();
+    examples.extend(generated);
     let mut dev = read(&config.data.dev)?;
     dev.truncate(config.data.dev_limit.max(1));
     let trees = match (config.training.objective, &config.data.trees) {
@@ -142,10 +152,17 @@ pub fn train(
         _ => Vec::new(),
     };
     let mut terms = domain.new_terms();
-    let read = pairs::read(config, &examples, executor.as_deref(), &mut terms, &train_file)?;
+    let executor_ref = executor.as_deref();
+    let mut read = pairs::read(config, &examples[..n_own], executor_ref, &mut terms, &train_file)?;
+    let generated_file = name(&config.data.generated).unwrap_or_default();
+    read.extend(pairs::read(config, &examples[n_own..], executor_ref, &mut terms, &generated_file)?);
     let identity = identity(config, &domain, encoder, &[&examples, &dev, &trees]);
     let model = build(config, domain, encoder, &read, &terms)?;
-    let pairs = pairs::derivable(&model, &terms, read, &trees, config.training.objective);
+    let generated = read.split_off(n_own);
+    let objective = config.training.objective;
+    let pairs = pairs::derivable(&model, &terms, read, &trees, objective);
+    let n_own = pairs.list.len();
+    let pairs = pairs.and(pairs::derivable(&model, &terms, generated, &trees, objective));
     if pairs.list.is_empty() {
         return Err(nothing_derivable(config, train_file, &pairs.left_out));
     }
@@ -163,6 +180,7 @@ pub fn train(
     let derivable = pairs.derivable();
     let _ = watch(Event::Data {
         n_train: pairs.list.len(),
+        n_generated: pairs.list.len() - n_own,
         left_out: &pairs.left_out,
         n_dev: dev.len(),
         n_trained: model.family.params().n_trained(),
@@ -177,6 +195,7 @@ pub fn train(
         executor,
         terms,
         pairs: pairs.list,
+        n_own,
         unanswerable,
         derivable,
         dev,

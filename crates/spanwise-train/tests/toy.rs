@@ -98,6 +98,39 @@ fn where_no_tree_can_be_made_the_error_names_the_command_that_says_why() {
 }
 
 #[test]
+fn generated_examples_are_enough_and_weigh_less_beside_real_ones() {
+    let alone = |settings: &[&str]| {
+        let out = tempfile::tempdir().unwrap();
+        let mut config = config(settings);
+        config.data.generated = Some(std::mem::take(&mut config.data.train));
+        (exact_match(&run(&config, out.path(), false, go_on).unwrap(), "train.jsonl"), files(out.path())[0].clone())
+    };
+    let (right, metrics) = alone(&[]);
+    assert_eq!(right, 100.0);
+    // Their weight is relative to that of real ones.
+    assert_eq!(alone(&["training.generated_weight=0"]).1, metrics);
+
+    // The same words mean the opposite in the two files: the real ones are believed.
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("generated.jsonl");
+    let text = fs::read_to_string(Path::new(TOY).join("train.jsonl")).unwrap();
+    let swapped = text.replace("do(on(", "do(?(").replace("do(off(", "do(on(").replace("do(?(", "do(off(");
+    assert_ne!(text, swapped);
+    fs::write(&file, swapped).unwrap();
+    let (mut n_train, mut n_generated) = (0, 0);
+    let mut config = config(&["training.generated_weight=0.05"]);
+    config.data.generated = Some(file);
+    let trained = run(&config, &folder.path().join("out"), false, |event| {
+        if let Event::Data { n_train: all, n_generated: made, .. } = event {
+            (n_train, n_generated) = (all, made);
+        }
+        ControlFlow::Continue(())
+    });
+    assert_eq!(n_train, 2 * n_generated);
+    assert_eq!(exact_match(&trained.unwrap(), "train.jsonl"), 100.0);
+}
+
+#[test]
 fn every_way_to_train_with_the_search_of_the_paper_learns_the_toy() {
     for objective in ["hard-em", "marginal"] {
         let out = tempfile::tempdir().unwrap();
@@ -134,7 +167,7 @@ fn events_come_in_order_and_count_what_is_done() {
     let mut seen = Vec::new();
     run(&config(&["training.epochs=2", "training.augment_from=0"]), out.path(), false, |event| {
         seen.push(match event {
-            Event::Data { n_train, left_out, n_dev, n_trained } => {
+            Event::Data { n_train, left_out, n_dev, n_trained, .. } => {
                 assert!(left_out.is_empty() && n_trained > 1000);
                 format!("data {n_train} {n_dev}")
             }

@@ -1,7 +1,8 @@
-//! `spanwise data`: makes, imports, exports, annotates, splits and describes data sets.
+//! `spanwise data`: makes, generates, imports, exports, annotates, splits and describes data sets.
 
 mod annotate;
 mod export;
+mod generate;
 mod import;
 mod noise;
 mod scan;
@@ -15,7 +16,7 @@ use spanwise_lang::{Domain, Shape, TermId, Terms};
 use std::path::PathBuf;
 use std::rc::Rc;
 
-/// Make, import, export, annotate, split and describe data sets.
+/// Make, generate, import, export, annotate, split and describe data sets.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  spanwise data scan --out data/scan\n  \
     spanwise data stats train.jsonl test.jsonl --domain geo")]
@@ -29,6 +30,7 @@ enum Command {
     Scan(scan::Args),
     Annotate(annotate::Args),
     Export(export::Args),
+    Generate(generate::Args),
     Import(import::Args),
     Noise(noise::Args),
     Split(split::Args),
@@ -40,6 +42,7 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
         Command::Scan(args) => scan::run(args)?,
         Command::Annotate(args) => annotate::run(args)?,
         Command::Export(args) => export::run(args)?,
+        Command::Generate(args) => generate::run(args)?,
         Command::Import(args) => import::run(args)?,
         Command::Noise(args) => noise::run(args)?,
         Command::Split(args) => split::run(args)?,

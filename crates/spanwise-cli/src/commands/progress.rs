@@ -36,12 +36,13 @@ impl Shown {
     /// Shows an event of training.
     pub(super) fn event(&mut self, event: &Event<'_>) {
         match event {
-            Event::Data { n_train, left_out, n_dev, n_trained } => {
+            Event::Data { n_train, n_generated, left_out, n_dev, n_trained } => {
                 let n_out: usize = left_out.iter().map(|left| left.count).sum();
                 let share = 100.0 * *n_train as f64 / (n_train + n_out) as f64;
                 self.derivable = format!("{share:.1} % derivable");
+                let made = if *n_generated > 0 { format!(" ({n_generated} generated)") } else { String::new() };
                 self.line(&format!(
-                    "{n_train} training pairs, {n_dev} dev examples, {n_trained} trainable parameters"
+                    "{n_train} training pairs{made}, {n_dev} dev examples, {n_trained} trainable parameters"
                 ));
                 for left in *left_out {
                     let LeftOut { reason, count, example } = left;

@@ -144,7 +144,8 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
 /// earlier run has written holds no more than what this one writes.
 fn refuse_overwriting(args: &Args, config: &Config, data: &Path) -> Result<()> {
     let outputs = ["config.toml", "metrics.jsonl", "curves.svg"].map(|name| args.out.join(name));
-    let files = [&config.data.train].into_iter().chain(&config.data.dev).chain(&config.data.trees);
+    let files = [&config.data.train].into_iter().chain(&config.data.generated).chain(&config.data.dev);
+    let files = files.chain(&config.data.trees);
     let domain = Spec::parse(&config.domain).file().map(Path::to_owned);
     overwrite::refuse(&outputs, files.map(|file| data.join(file)).chain(domain))?;
     let is_plain = || {

@@ -11,6 +11,7 @@ mod domain_format_doc;
 mod domain_mutations;
 mod executor_files;
 mod external_executor;
+mod generate;
 #[cfg(feature = "geo")]
 mod geo_executor;
 #[cfg(all(feature = "geo", feature = "sqlite"))]

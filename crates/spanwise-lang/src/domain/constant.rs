@@ -90,6 +90,10 @@ pub struct Frame {
     pub given: Vec<usize>,
     /// For each slot, the side on which its argument must stand.
     pub sides: Vec<Option<Side>>,
+    /// For each slot, its number in the signature. Those between them were left out.
+    pub places: Vec<usize>,
+    /// The slots of the signature that the term lacks.
+    pub lacks: Vec<usize>,
     /// The type of the complete term.
     pub result: TypeId,
     /// How the complete term is written; `None` for entities, each of which has its own term.
@@ -154,6 +158,21 @@ impl Class {
     #[must_use]
     pub fn is_known_by_form(&self) -> bool {
         self.recognizer.is_some() && !self.reads_text()
+    }
+
+    /// What reads values of the class from words, if anything does.
+    #[must_use]
+    pub fn recognizer(&self) -> Option<&Recognizer> {
+        self.recognizer.as_ref()
+    }
+
+    /// The value that words have as a whole, as programs write it; `None` if they have none, or several.
+    #[must_use]
+    pub fn only_value(&self, utterance: &Utterance) -> Option<String> {
+        let whole = Span::new(0, utterance.len() as u32);
+        let mut values = self.values(utterance).into_iter().filter(|(span, _)| *span == whole);
+        let found = values.next()?.1;
+        values.next().is_none().then_some(found)
     }
 
     /// Whether `term` is written like a member, listed or not.

@@ -5,6 +5,7 @@
 
 mod literals;
 mod reader;
+mod says;
 mod sql;
 mod values;
 
@@ -14,6 +15,7 @@ use crate::language::Language;
 use crate::sql::{SqlSettings, Yields};
 use crate::surface::Style;
 use crate::types::TypeDecl;
+pub use says::{SayDecl, SayDecls};
 use spanwise_literals::{Options, Recognizer};
 use std::ops::Range;
 use std::time::Duration;
@@ -238,6 +240,8 @@ pub struct DomainFile {
     pub units: Vec<(At<String>, At<String>)>,
     /// Alternative types and signatures.
     pub type_systems: Vec<TypeSystemDecl>,
+    /// How constants and programs are said.
+    pub says: SayDecls,
 }
 
 /// A file of phrases for annotation.

@@ -17,6 +17,7 @@ use crate::diag::Diagnostic;
 use crate::form::Form;
 use crate::language::Language;
 use crate::lexicon::Lexicon;
+use crate::say::Say;
 use crate::sql::DomainSql;
 use crate::states::{AccumulatorId, AccumulatorTypes, State, StateId, States};
 use crate::surface::Style;
@@ -113,6 +114,7 @@ pub struct Domain {
     no_meaning: HashSet<String>,
     lexicon: Lexicon,
     phrases: Lexicon,
+    say: Say,
     contrasts: Vec<[ConstantId; 2]>,
     implicit_chain: usize,
     states: States,
@@ -333,6 +335,12 @@ impl Domain {
     #[must_use]
     pub fn phrases(&self) -> &Lexicon {
         &self.phrases
+    }
+
+    /// How constants and programs are said, for generated examples.
+    #[must_use]
+    pub fn say(&self) -> &Say {
+        &self.say
     }
 
     /// The meaning states and how they compose.

@@ -167,6 +167,7 @@ pub const ENGLISH: Language = Language {
         "actually",
     ],
     conjunctions: &["and", "or", "but", "plus"],
+    courtesies: [&["please", "please,", "hi,", "ok,"], &["please", ", please", ", thanks"]],
 };
 
 /// A list of 178,000 English words.

@@ -39,6 +39,8 @@ pub struct Language {
     pub light_words: &'static [&'static str],
     /// Words in lower case that join two clauses of the same kind: `and`.
     pub conjunctions: &'static [&'static str],
+    /// Courtesies that can stand before and after any request: `please`.
+    pub courtesies: [&'static [&'static str]; 2],
 }
 
 impl Language {

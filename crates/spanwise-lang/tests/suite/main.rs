@@ -8,3 +8,4 @@ mod domain_rules;
 mod gaps;
 mod lacking;
 mod linear;
+mod says;

@@ -4,3 +4,4 @@
 
 mod expressions;
 mod properties;
+mod say;

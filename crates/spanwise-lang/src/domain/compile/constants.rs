@@ -174,8 +174,21 @@ impl Compiler<'_> {
             }
             let (result, declared) = (signature.result, range.clone());
             let (form, state, implicit) = (filled, None, false);
-            let given = present;
-            self.frames.push(Frame { slots, given, sides, result, form, state, implicit, declared });
+            let given = present.clone();
+            let lacks = (0..signature.slots.len()).filter(|&slot| is_lacking(slot)).collect();
+            let places = present;
+            self.frames.push(Frame {
+                slots,
+                given,
+                sides,
+                places,
+                lacks,
+                result,
+                form,
+                state,
+                implicit,
+                declared,
+            });
             self.frame_owner.push(owner);
         }
         true

@@ -44,6 +44,7 @@ impl Compiler<'_> {
         let n_problems = self.problems.len();
         let Some(ty) = self.ty(ty_name) else { return };
         let Some(members) = self.members(decl) else { return };
+        self.check_said_columns(false, &decl.class.value, &members.columns, decl.recognizer.is_some());
         let Some(template) = self.entity_form(decl, &members.columns) else { return };
         let class = ClassId(self.classes.len() as u16);
         let declared = ty_name.range.clone();
@@ -51,6 +52,8 @@ impl Compiler<'_> {
             slots: Vec::new(),
             given: Vec::new(),
             sides: Vec::new(),
+            places: Vec::new(),
+            lacks: Vec::new(),
             result: ty,
             form: None,
             state: None,
@@ -257,6 +260,7 @@ impl Compiler<'_> {
         for phrase in decl.phrases.iter().filter_map(|phrase| row.fill(&phrase.value)) {
             self.lexicon.insert(&phrase, constant, Source::Name);
         }
+        self.say_row(false, &decl.class, constant, row);
         for alias in row.get("aliases").into_iter().flat_map(|cell| cell.split('|')) {
             self.lexicon.insert(alias, constant, Source::Name);
         }

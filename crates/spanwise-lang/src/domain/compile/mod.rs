@@ -7,6 +7,7 @@ mod gaps;
 mod lacking;
 mod phrases;
 mod predicates;
+mod says;
 mod sql;
 mod tables;
 
@@ -15,6 +16,7 @@ use super::{Class, ClassId, Constant, ConstantId, Domain, Frame, FrameId, Table,
 use crate::diag::{Diagnostic, closest};
 use crate::form::Form;
 use crate::lexicon::Lexicon;
+use crate::say::Say;
 use crate::sql::{DomainSql, Flavor};
 use crate::states::{AccumulatorId, AccumulatorTypes, State, States, TooMany};
 use crate::term::{TermId, Terms};
@@ -69,6 +71,7 @@ pub(super) fn compile(
             file::ExecutorChoice::Sql(settings) => settings.flavor(),
             _ => Flavor::Sqlite,
         },
+        saying: says::Saying::default(),
     };
     // Before any term is built, since this decides how terms with these heads are stored.
     for set in system.accumulators.iter().filter(|decl| decl.over.is_none()) {
@@ -79,6 +82,7 @@ pub(super) fn compile(
         compiler.constant(decl, &system);
     }
     compiler.check_listed(&file, &system);
+    compiler.say_classes(&file);
     compiler.predicate_classes(&file.predicates, &system);
     compiler.entity_classes(&file.entities, &system);
     // AFTER THIS POINT: every constant has its frames, every entity its term.
@@ -87,6 +91,7 @@ pub(super) fn compile(
     compiler.only_phrases(&file);
     compiler.must_be_used(&file);
     let phrases = compiler.phrases(&file);
+    let say = compiler.say(&file, &system, &accumulators);
     let wrap = compiler.wrap(&file);
     let root_types: Vec<TypeId> = system.root.iter().filter_map(|name| compiler.ty(name)).collect();
     let no_meaning = compiler.no_meaning(&file.no_meaning);
@@ -108,6 +113,7 @@ pub(super) fn compile(
         no_meaning,
         contrasts,
         phrases,
+        say,
         lacking,
         sql,
         states,
@@ -186,6 +192,7 @@ struct Parts<'a> {
     no_meaning: HashSet<String>,
     contrasts: Vec<[ConstantId; 2]>,
     phrases: Lexicon,
+    say: Say,
     lacking: Vec<bool>,
     sql: Option<DomainSql>,
     states: States,
@@ -219,6 +226,8 @@ struct Compiler<'a> {
     n_unknown: usize,
     /// The notation of SQL.
     flavor: Flavor,
+    /// How things are said, as far as it is known.
+    saying: says::Saying,
 }
 
 impl Compiler<'_> {
@@ -365,6 +374,7 @@ impl Compiler<'_> {
             implicit_chain,
             lexicon: self.lexicon,
             phrases: parts.phrases,
+            say: parts.say,
             states: parts.states,
             executor,
             executor_range,

@@ -62,6 +62,7 @@ impl Compiler<'_> {
         }
         columns.iter().for_each(|column| self.check_column(column, &members.columns, &decl.rows.form));
         decl.rows.phrases.iter().for_each(|phrase| self.check_phrase(phrase, &members.columns));
+        self.check_said_columns(true, &name.value, &members.columns, false);
         let class = PredicateClassId(self.predicate_classes.len() as u16);
         self.predicate_classes.push(name.value.clone());
         let mut rows = Rows { decl, class, signatures, known: HashMap::new(), n_frames: 0 };
@@ -131,6 +132,7 @@ impl Compiler<'_> {
         for phrase in rows.decl.rows.phrases.iter().filter_map(|phrase| row.fill(&phrase.value)) {
             self.lexicon.insert(&phrase, constant, Source::Phrase);
         }
+        self.say_row(true, &rows.decl.rows.class, constant, row);
         true
     }
 

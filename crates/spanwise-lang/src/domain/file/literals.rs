@@ -31,6 +31,8 @@ impl FileReader<'_> {
             "verbatim",
             "must_be_used",
             "sql",
+            "say",
+            "weight",
         ];
         self.only(table, &keys, PLACE);
         let range = self.table_range(table);

@@ -61,6 +61,7 @@ const TOP_KEYS: &[&str] = &[
     "executor",
     "show",
     "units",
+    "say",
     "type_systems",
 ];
 
@@ -102,6 +103,7 @@ impl FileReader<'_> {
             show: self.text_table(top, "show"),
             units: self.text_table(top, "units"),
             type_systems: self.type_systems(top),
+            says: self.says(top),
         }
     }
 
@@ -220,7 +222,7 @@ impl FileReader<'_> {
                     }
                 }
                 Some(long) => {
-                    let keys = ["type", "form", "implicit", "must_be_used", "about", "sql"];
+                    let keys = ["type", "form", "implicit", "must_be_used", "about", "sql", "say", "weight"];
                     self.only(long, &keys, "a constant");
                     let types = long.get("type").map(|item| self.text_list(item, "type")).unwrap_or_default();
                     let form = self.text(long, "form");
@@ -268,7 +270,11 @@ impl FileReader<'_> {
     }
 
     /// A table of lists of texts: the lexicon, and the signatures of a type system.
-    fn phrase_table(&mut self, parent: &dyn TableLike, key: &str) -> Vec<(At<String>, Vec<At<String>>)> {
+    pub(super) fn phrase_table(
+        &mut self,
+        parent: &dyn TableLike,
+        key: &str,
+    ) -> Vec<(At<String>, Vec<At<String>>)> {
         let Some(table) = self.table(parent, key) else { return Vec::new() };
         table
             .iter()
@@ -293,6 +299,8 @@ impl FileReader<'_> {
             "capitals",
             "must_be_used",
             "sql",
+            "say",
+            "weight",
         ];
         self.only(table, &keys, "[[entities]]");
         let range = self.table_range(table);
@@ -325,7 +333,7 @@ impl FileReader<'_> {
     fn predicates(&mut self, top: &dyn TableLike) -> Vec<PredicateDecl> {
         let mut decls = Vec::new();
         for table in self.tables(top, "predicates") {
-            let keys = ["class", "type", "form", "table", "phrases", "must_be_used"];
+            let keys = ["class", "type", "form", "table", "phrases", "must_be_used", "say", "weight"];
             self.only(table, &keys, "[[predicates]]");
             let range = self.table_range(table);
             let class = self.required(table, "class", "[[predicates]]", range.clone());
@@ -373,7 +381,8 @@ impl FileReader<'_> {
     fn accumulators(&mut self, parent: &dyn TableLike) -> Vec<AccumulatorDecl> {
         let mut decls = Vec::new();
         for table in self.tables(parent, "accumulators") {
-            self.only(table, &["head", "elements", "over", "result", "default"], "[[accumulators]]");
+            let keys = ["head", "elements", "over", "result", "default", "say", "weight"];
+            self.only(table, &keys, "[[accumulators]]");
             let range = self.table_range(table);
             let head = self.required(table, "head", "[[accumulators]]", range.clone());
             let over = self.required(table, "over", "[[accumulators]]", range.clone());
@@ -394,7 +403,8 @@ impl FileReader<'_> {
     fn sets(&mut self, parent: &dyn TableLike) -> Vec<AccumulatorDecl> {
         let mut decls = Vec::new();
         for table in self.tables(parent, "sets") {
-            self.only(table, &["head", "elements", "result", "unique", "sql"], "[[sets]]");
+            let keys = ["head", "elements", "result", "unique", "sql", "say", "weight"];
+            self.only(table, &keys, "[[sets]]");
             let range = self.table_range(table);
             let head = self.required(table, "head", "[[sets]]", range.clone());
             let result = self.required(table, "result", "[[sets]]", range.clone());

@@ -1,0 +1,142 @@
+//! What a domain file consists of, before it is text.
+
+use std::collections::BTreeMap;
+
+/// The SQL of a signature.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Sql {
+    /// Keys, or the single value of a type such as a number.
+    Keys(String),
+    /// Keys with a value.
+    Value(String),
+    /// Keys with a rank.
+    Rank(String),
+}
+
+/// A signature of a constant.
+#[derive(Clone, Debug)]
+pub(super) struct Signature {
+    pub(super) text: String,
+    pub(super) sql: Sql,
+    pub(super) say: Vec<String>,
+}
+
+/// A constant.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Constant {
+    pub(super) name: String,
+    pub(super) signatures: Vec<Signature>,
+    pub(super) phrases: Vec<String>,
+    pub(super) weight: Option<f64>,
+}
+
+/// A class of entities.
+#[derive(Clone, Debug)]
+pub(super) struct Class {
+    pub(super) name: String,
+    pub(super) ty: String,
+    pub(super) form: String,
+    pub(super) table: String,
+    pub(super) sql: String,
+    pub(super) say: Vec<String>,
+    pub(super) weight: Option<f64>,
+}
+
+/// A set of filters.
+#[derive(Clone, Debug)]
+pub(super) struct Set {
+    pub(super) head: String,
+    pub(super) element: String,
+    pub(super) result: String,
+}
+
+/// Everything a domain file has.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Language {
+    /// Types with what they are below, in the order of the file.
+    pub(super) types: Vec<(String, Vec<String>)>,
+    pub(super) roots: Vec<String>,
+    pub(super) constants: Vec<Constant>,
+    pub(super) classes: Vec<Class>,
+    pub(super) sets: Vec<Set>,
+    pub(super) show: Vec<(String, String)>,
+    pub(super) say: Vec<(String, Vec<String>)>,
+    pub(super) contrasts: Vec<(String, String)>,
+    places: BTreeMap<String, usize>,
+}
+
+impl Language {
+    /// Declares a type once; further parents are added.
+    pub(super) fn ty(&mut self, name: &str, parents: &[&str]) {
+        let found = self.types.iter().position(|(known, _)| known == name);
+        let place = found.unwrap_or_else(|| {
+            self.types.push((name.to_owned(), Vec::new()));
+            self.types.len() - 1
+        });
+        for parent in parents {
+            let list = &mut self.types[place].1;
+            if !list.iter().any(|known| known == parent) {
+                list.push((*parent).to_owned());
+            }
+        }
+    }
+
+    pub(super) fn has_type(&self, name: &str) -> bool {
+        self.types.iter().any(|(known, _)| known == name)
+    }
+
+    pub(super) fn root(&mut self, name: &str) {
+        if !self.roots.iter().any(|known| known == name) {
+            self.roots.push(name.to_owned());
+        }
+    }
+
+    /// Adds a signature to a constant, which is made if it is not there. The same signature is added once.
+    pub(super) fn add(&mut self, name: &str, signature: impl Into<String>, sql: Sql, say: &[&str]) {
+        let text = signature.into();
+        let constant = self.constant(name);
+        if constant.signatures.iter().any(|known| known.text == text) {
+            return;
+        }
+        let say = say.iter().map(|text| (*text).to_owned()).collect();
+        constant.signatures.push(Signature { text, sql, say });
+    }
+
+    /// Adds phrases to a constant.
+    pub(super) fn phrases(&mut self, name: &str, phrases: &[&str]) {
+        let constant = self.constant(name);
+        for phrase in phrases {
+            let phrase = phrase.trim();
+            if !phrase.is_empty() && !constant.phrases.iter().any(|known| known == phrase) {
+                constant.phrases.push(phrase.to_owned());
+            }
+        }
+    }
+
+    pub(super) fn weight(&mut self, name: &str, weight: f64) {
+        self.constant(name).weight = Some(weight);
+    }
+
+    pub(super) fn contrast(&mut self, one: &str, other: &str) {
+        let pair = (one.to_owned(), other.to_owned());
+        if !self.contrasts.contains(&pair) {
+            self.contrasts.push(pair);
+        }
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.places.contains_key(name)
+    }
+
+    fn constant(&mut self, name: &str) -> &mut Constant {
+        let place = *self.places.entry(name.to_owned()).or_insert_with(|| {
+            self.constants.push(Constant { name: name.to_owned(), ..Constant::default() });
+            self.constants.len() - 1
+        });
+        &mut self.constants[place]
+    }
+
+    pub(super) fn signatures(&self) -> usize {
+        self.constants.iter().map(|constant| constant.signatures.len()).sum::<usize>() + self.classes.len()
+    }
+}

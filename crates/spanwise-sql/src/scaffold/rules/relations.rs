@@ -1,0 +1,437 @@
+//! Ways between nouns: *orders of Ann*, *customers with orders*, *customers who bought Summit*, *without*, *most*, *more than 5*.
+
+use super::{Rules, free, is_asked, keys, rank, strs, ty};
+use crate::scaffold::english;
+use crate::scaffold::language::Class;
+use crate::scaffold::names;
+use crate::scaffold::nouns::{Noun, NounKind};
+use crate::scaffold::paths::{self, Path};
+
+/// The verb of an event: the noun of the event, the verb, its past, its participle.
+pub(super) type Verb = (&'static str, &'static str, &'static str, &'static str);
+
+/// The verb of an event, by its noun.
+pub(super) fn verb(noun: &str) -> Option<&'static Verb> {
+    english::VERBS.iter().find(|(event, ..)| noun == *event || noun.ends_with(&format!(" {event}")))
+}
+
+impl Rules<'_> {
+    pub(super) fn relations(&mut self) {
+        for place in 0..self.plan.nouns.len() {
+            if !is_asked(self.noun(place)) {
+                continue;
+            }
+            self.roles(place);
+            for path in self.paths[place].clone() {
+                self.path(&path);
+            }
+        }
+        for (name, phrases) in [
+            ("of", &["of", "by", "from", "in", "for"][..]),
+            ("with", &["with", "have", "has"]),
+            ("without", &["without", "no", "never"]),
+            ("most", &["most"]),
+            ("fewest", &["fewest", "least"]),
+        ] {
+            if self.language.has(name) {
+                self.language.phrases(name, phrases);
+            }
+        }
+        self.language.weight("of", 0.7);
+    }
+
+    fn path(&mut self, path: &Path) {
+        let end = self.noun(path.to);
+        let is_plain = path.steps.iter().all(|step| !self.plan.links[step.link].has_role);
+        // Ways back from values lead nowhere new.
+        let starts_at_values = self.noun(path.from).kind == NounKind::Values;
+        if !is_asked(end) || !is_plain || (starts_at_values && (path.steps.len() > 1 || path.is_functional()))
+        {
+            return;
+        }
+        let n_down = path.steps.iter().filter(|step| step.is_down).count();
+        let is_joined = self.is_joined(path);
+        let is_place =
+            end.kind == NounKind::Values && english::has_any(&names::words(&end.one), english::PLACES);
+        let is_detail = self.noun(path.from).is_detail || end.is_detail;
+        match (n_down, path.steps.len()) {
+            (0, 1) => self.up(path),
+            (0, 2) if !is_detail && (end.kind == NounKind::Rows || is_place) => self.up(path),
+            (1, 1) if !is_detail => self.down(path, true),
+            // Detail rows say little by themselves, but they can be counted.
+            (1, 1) if end.is_detail => self.down(path, false),
+            (1, 2) if is_joined => {
+                self.up(path);
+                self.down(path, true);
+            }
+            (1, 2) if is_place => self.class(path),
+            (1.., 2..) if n_down < path.steps.len() && end.kind == NounKind::Rows && !is_detail => {
+                self.event(path)
+            }
+            _ => {}
+        }
+    }
+
+    /// Things by what they belong to: *orders of customers from Berlin*, *orders of Ann Smith*.
+    fn up(&mut self, path: &Path) {
+        let end = self.noun(path.to);
+        self.class(path);
+        if end.kind == NounKind::Values {
+            return;
+        }
+        let sql = self.reached(path, &format!("{} in ({{1}})", paths::key(end, &path.last())));
+        let role = english::ROLES.iter().find(|(role, ..)| end.one == *role);
+        let mut say: Vec<String> = ["of {1}", "by {1}", "from {1}", "for {1}"].map(str::to_owned).to_vec();
+        if english::has_any(&names::words(&end.one), english::SITES)
+            || english::has_any(&names::words(&end.one), english::KINDS)
+        {
+            say = ["in {1}", "of {1}", "from {1}", "at {1}"].map(str::to_owned).to_vec();
+        }
+        if let Some((_, words, _)) = role.filter(|_| path.steps.len() == 1) {
+            say.extend(words.iter().map(|words| format!("{words} {{1}}")));
+        }
+        self.filter(path.from, "of", &ty(end, "Rows"), sql, &strs(&say));
+    }
+
+    /// A class of names that narrow a noun by themselves: *Berlin* for customers, *Mountain Bikes* for products.
+    fn class(&mut self, path: &Path) {
+        let (noun, end) = (self.noun(path.from), self.noun(path.to));
+        let Some(label) = &end.label else { return };
+        let (source, alias) = self.shortened(path);
+        let label_sql = match alias {
+            Some((alias, own)) => paths::on(&own, &alias),
+            None => paths::on(label, &path.last()),
+        };
+        let sql = format!("select {} from {source} where {label_sql} = {{name}}", paths::key(noun, "t0"));
+        let what = names::words(&end.one);
+        let text = &end.one;
+        let is_kind = path.steps.len() == 1 && english::has_any(&what, english::KINDS)
+            || end.kind == NounKind::Values && !english::has_any(&what, english::PLACES);
+        let is_place = english::has_any(&what, english::PLACES);
+        let is_joined = path.steps.iter().any(|step| step.is_down) && self.is_joined(path);
+        let (result, say) = if is_kind && path.steps.len() == 1 || is_joined {
+            (self.kind(path.from), vec!["{name}".to_owned()])
+        } else {
+            self.has_filters[path.from] = true;
+            let mut say = if is_place {
+                vec!["from {name}", "in {name}", "from {name}", "in {name}"]
+            } else if end.is_person {
+                vec!["of {name}", "by {name}", "from {name}", "for {name}"]
+            } else if english::has_any(&what, english::SITES) {
+                vec!["in {name}", "at {name}", "from {name}", "of {name}"]
+            } else if english::has_any(&what, english::KINDS) {
+                vec!["in {name}", "of {name}"]
+            } else {
+                vec!["of {name}", "by {name}", "from {name}", "for {name}"]
+            };
+            if is_place && noun.is_person {
+                say.extend(["who live in {name}", "living in {name}", "live in {name}"]);
+            } else if is_place {
+                say.push("located in {name}");
+            }
+            let mut say: Vec<String> = say.into_iter().map(str::to_owned).collect();
+            if path.steps.len() == 1 {
+                let role = english::ROLES.iter().find(|(role, ..)| end.one == *role);
+                say.extend(
+                    role.into_iter()
+                        .flat_map(|(_, words, _)| words.iter().map(|words| format!("{words} {{name}}"))),
+                );
+            }
+            say.push(format!("with {text} {{name}}"));
+            say.push(format!("in the {text} {{name}}"));
+            (ty(noun, "Filter"), say)
+        };
+        let class = Class {
+            name: format!("{} by {} of {}", noun.many, end.one, end.title),
+            ty: result,
+            form: format!("by_{}_{}('{{name}}')", noun.ty.to_lowercase(), end.ty.to_lowercase()),
+            table: super::sets::names_query(end),
+            sql,
+            say,
+            weight: Some(if path.steps.len() == 1 { 2.0 } else { 0.8 }),
+        };
+        if self.language.classes.iter().all(|known| known.form != class.form) {
+            self.language.classes.push(class);
+        }
+    }
+
+    pub(super) fn is_joined(&self, path: &Path) -> bool {
+        let inner = path.nouns(self.plan);
+        inner[1..inner.len() - 1].iter().all(|noun| self.noun(*noun).kind == NounKind::Junction)
+    }
+
+    /// The joins of a path. A last step to the values of a column needs no join; the alias and the expression of the column.
+    fn shortened(&self, path: &Path) -> (String, Option<(String, String)>) {
+        let last = path.steps.last().map(|step| (&self.plan.links[step.link], step.is_down));
+        if let Some((link, false)) = last
+            && self.noun(path.to).kind == NounKind::Values
+        {
+            let steps = path.steps[..path.steps.len() - 1].to_vec();
+            let shorter = Path { from: path.from, to: link.child, steps };
+            return (shorter.joins(self.plan, "join"), Some((shorter.last(), link.on[0].0.clone())));
+        }
+        (path.joins(self.plan, "join"), None)
+    }
+
+    /// The keys at the beginning of a path with a condition on its end.
+    fn reached(&self, path: &Path, condition: &str) -> super::Sql {
+        let noun = self.noun(path.from);
+        let key = paths::key(noun, "t0");
+        let distinct = if path.is_functional() { "" } else { "distinct " };
+        keys(format!("select {distinct}{key} from {} where {condition}", path.joins(self.plan, "join")))
+    }
+
+    /// Things by what belongs to them: *customers with orders over $100*, *without*, *with the most*, *with more than 5*.
+    fn down(&mut self, path: &Path, with_counts: bool) {
+        let (noun, end) = (self.noun(path.from), self.noun(path.to));
+        let (rows, theirs) = (ty(noun, "Rows"), ty(end, "Rows"));
+        let (key, other) = (paths::key(noun, "t0"), paths::key(end, &path.last()));
+        let within = format!("{other} in ({{1}})");
+        let verbs = verb(&end.one).filter(|_| noun.is_person);
+        let slot = if self.language.has_type(&ty(end, "One")) { ty(end, "Any") } else { theirs.clone() };
+        let mut say: Vec<String> =
+            ["with {1}", "that have {1}", "of {1}", "who have {1}", "have {1}"].map(str::to_owned).to_vec();
+        let role = english::ROLES.iter().find(|(role, ..)| noun.one == *role);
+        say.extend(
+            role.into_iter().flat_map(|(.., words)| words.iter().map(|words| format!("{words} {{1}}"))),
+        );
+        if verbs.is_some() {
+            say.extend(["who placed {1}", "who made {1}"].map(str::to_owned));
+        }
+        self.filter(path.from, "with", &slot, self.reached(path, &within), &strs(&say));
+        let none =
+            format!("select {key} from {} as t0 where not {}", noun.source, path.exists(self.plan, &within));
+        let say = [
+            "without {1}",
+            "with no {1}",
+            "that have no {1}",
+            "who have no {1}",
+            "that do not have any {1}",
+            "without any {1}",
+            "that never had {1}",
+            "have no {1}",
+        ];
+        self.filter(path.from, "without", &theirs, keys(none), &say);
+        if !with_counts {
+            return;
+        }
+        for (name, order, words) in [("most", "desc", "most"), ("fewest", "asc", "fewest")] {
+            let join = self.counted(path, &within);
+            let best = format!(
+                "select key from (select key, rank() over (order by number {order}) as place from ({join}) as c where key in ({{2}})) as s where place = 1"
+            );
+            let say = [
+                format!("{{2}} with the {words} {{1}}"),
+                format!("the {{2}} with the {words} {{1}}"),
+                format!("{{2}} that have the {words} {{1}}"),
+                format!("{{2}} has the {words} {{1}}"),
+                format!("{{2}} have the {words} {{1}}"),
+            ];
+            self.language.add(name, format!("{theirs}, {rows} -> {rows}"), keys(best), &strs(&say));
+            let join = self.counted(path, &format!("{other} in ({{2}})"));
+            let several = format!(
+                "select key, row_number() over (order by number {order}, key) from ({join}) as c where key in ({{3}}) order by number {order}, key limit {{1:value}}"
+            );
+            let say = [
+                format!("the {{1}} {{3}} with the {words} {{2}}"),
+                format!("{{1}} {{3}} with the {words} {{2}}"),
+                format!("top {{1}} {{3}} with the {words} {{2}}"),
+                format!("top {{1}} {{3}} by number of {{2}}"),
+            ];
+            let say = if name == "most" { &say[..] } else { &say[..2] };
+            self.language.add(name, format!("Whole, {theirs}, {rows} -> {rows}"), rank(several), &strs(say));
+        }
+        for (name, operator, words) in [
+            ("over", ">", &["more than", "over"][..]),
+            ("under", "<", &["fewer than", "less than"]),
+            ("at_least", ">=", &["at least"]),
+            ("at_most", "<=", &["at most"]),
+            ("exactly", "=", &["exactly", "just", "only"]),
+        ] {
+            let sql = format!(
+                "select key from ({}) as c where number {operator} {{1:value}}",
+                self.counted(path, &format!("{other} in ({{2}})"))
+            );
+            let say: Vec<String> = words
+                .iter()
+                .flat_map(|word| {
+                    [
+                        format!("with {word} {{1}} {{2}}"),
+                        format!("that have {word} {{1}} {{2}}"),
+                        format!("who have {word} {{1}} {{2}}"),
+                        format!("have {word} {{1}} {{2}}"),
+                    ]
+                })
+                .collect();
+            self.filter(path.from, name, &format!("Whole, {theirs}"), keys(sql), &strs(&say));
+            self.language.phrases(name, words);
+        }
+        self.language.weight("exactly", 0.3);
+    }
+
+    /// Keys of the noun with the number of rows at the other end that satisfy a condition, zeros too.
+    pub(super) fn counted(&self, path: &Path, condition: &str) -> String {
+        let noun = self.noun(path.from);
+        let key = paths::key(noun, "t0");
+        let other = paths::key(self.noun(path.to), &path.last());
+        let joins = path.joins(self.plan, "left join");
+        format!(
+            "select {key} as key, count(distinct case when {condition} then {other} end) as number from {joins} group by {key}"
+        )
+    }
+
+    /// Two things that meet in an event: *customers who bought Summit*, *products that Ann Smith reviewed*.
+    fn event(&mut self, path: &Path) {
+        let (noun, end) = (self.noun(path.from), self.noun(path.to));
+        let nouns = path.nouns(self.plan);
+        let event = path.steps.iter().rposition(|step| step.is_down).map(|step| self.noun(nouns[step + 1]));
+        let Some(event) = event else { return };
+        let known = verb(&event.one);
+        let name = match known {
+            Some((_, _, past, _)) => names::snake(&names::words(past), "did"),
+            None => format!("by_{}", names::snake(&names::words(&event.one), "event")),
+        };
+        let say = event_words(noun, end, event, known);
+        let sql = self.reached(path, &format!("{} in ({{1}})", paths::key(end, &path.last())));
+        let name = free(&name);
+        // Of two events between the same things, the one with a verb of its own is found by it.
+        for suffix in ["Any", "Filters", "Kind"] {
+            let has = match suffix {
+                "Any" => true,
+                "Filters" => self.has_filters[path.to],
+                _ => self.has_kinds[path.to],
+            };
+            // Narrowed things without their noun: *who bought helmets*.
+            if has && (suffix == "Any" || noun.is_person) {
+                self.filter(path.from, &name, &ty(end, suffix), sql.clone(), &strs(&say));
+            }
+        }
+        let mut phrases: Vec<&str> =
+            known.map(|(_, _, past, participle)| vec![*past, *participle]).unwrap_or_default();
+        if phrases.is_empty() {
+            phrases.push(&event.one);
+        }
+        self.language.phrases(&name, &phrases);
+    }
+
+    /// References with a role of their own: *orders shipped to*, *the manager of*.
+    fn roles(&mut self, place: usize) {
+        for (number, link) in self.plan.links.iter().enumerate() {
+            if link.child != place || !link.has_role || !is_asked(self.noun(link.parent)) {
+                continue;
+            }
+            let end = self.noun(link.parent);
+            let up = Path::one(self.plan, number, false);
+            let words = english::ROLES
+                .iter()
+                .find(|(role, ..)| link.role == *role || link.role.ends_with(&format!(" {role}")));
+            let role = if link.role.is_empty() { &end.one } else { &link.role };
+            let name = free(&names::snake(&names::words(role), "role"));
+            let mut say: Vec<String> = words
+                .into_iter()
+                .flat_map(|(_, words, _)| words.iter().map(|words| format!("{words} {{1}}")))
+                .collect();
+            say.extend([format!("with {role} {{1}}"), format!("whose {role} is {{1}}")]);
+            let sql = self.reached(&up, &format!("{} in ({{1}})", paths::key(end, "t1")));
+            self.filter(place, &name, &ty(end, "Any"), sql.clone(), &strs(&say));
+            let is_self = link.child == link.parent;
+            if self.ends_in_place(link.parent) && !is_self {
+                let say: Vec<String> =
+                    say[..say.len() - 2].iter().cloned().chain([format!("with {role} {{1}}")]).collect();
+                self.filter(place, &name, &ty(end, "Filters"), sql, &strs(&say));
+                self.has_filters[link.parent] = true;
+            }
+            let noun = self.noun(place);
+            let of = format!("{name}_of");
+            let down = format!(
+                "select distinct {} from {} where {} in ({{1}})",
+                paths::key(end, "t1"),
+                up.joins(self.plan, "join"),
+                paths::key(noun, "t0")
+            );
+            let mut say = vec![
+                format!("the {role} of {{1}}"),
+                format!("{role} of {{1}}"),
+                format!("{{1}}'s {role}"),
+                format!("{{1}} {role}"),
+            ];
+            say.extend(
+                words.into_iter().flat_map(|(.., words)| words.iter().map(|words| format!("{words} {{1}}"))),
+            );
+            self.language.add(
+                &of,
+                format!("{} -> {}", ty(noun, "Any"), ty(end, "Rows")),
+                keys(down),
+                &strs(&say),
+            );
+            let mut phrases = vec![role.as_str()];
+            phrases.extend(words.into_iter().flat_map(|(_, words, _)| words.iter().copied()));
+            self.language.phrases(&name, &phrases);
+            self.language.phrases(&of, &[role]);
+            if self.plan.links[number].is_nullable {
+                let none = format!(
+                    "select {} from {} as t0 where not {}",
+                    paths::key(noun, "t0"),
+                    noun.source,
+                    up.exists(self.plan, "1 = 1")
+                );
+                let name = format!("no_{name}");
+                let say = [
+                    format!("without {role}"),
+                    format!("without a {role}"),
+                    format!("with no {role}"),
+                    format!("that have no {role}"),
+                ];
+                self.filter(place, &name, "", keys(none), &strs(&say));
+                self.language.phrases(&name, &[&format!("no {role}"), &format!("without {role}")]);
+            }
+        }
+    }
+
+    /// Whether a noun has a column with places, so that *shipped to Berlin* makes sense.
+    fn ends_in_place(&self, noun: usize) -> bool {
+        let leads = |path: &Path| {
+            let end = self.noun(path.to);
+            path.steps.len() == 1
+                && end.kind == NounKind::Values
+                && english::has_any(&names::words(&end.one), english::PLACES)
+        };
+        self.paths[noun].iter().any(leads)
+    }
+}
+
+/// How two things that meet in an event are said.
+fn event_words(noun: &Noun, end: &Noun, event: &Noun, known: Option<&Verb>) -> Vec<String> {
+    let mut say: Vec<String> = Vec::new();
+    match known {
+        Some((_, _, past, _)) if noun.is_person && !end.is_person => {
+            say.extend([
+                format!("who {past} {{1}}"),
+                format!("that {past} {{1}}"),
+                format!("who have {past} {{1}}"),
+                format!("{past} {{1}}"),
+            ]);
+        }
+        Some((_, verb, past, participle)) if end.is_person && !noun.is_person => {
+            say.extend([
+                format!("{participle} by {{1}}"),
+                format!("{{1}} {past}"),
+                format!("that {{1}} {past}"),
+                format!("did {{1}} {verb}"),
+                format!("that were {participle} by {{1}}"),
+            ]);
+        }
+        Some((_, _, _, participle)) => {
+            say.extend([
+                format!("{participle} with {{1}}"),
+                format!("with {{1}}"),
+                format!("containing {{1}}"),
+                format!("{participle} by {{1}}"),
+            ]);
+        }
+        None => {
+            say.extend([format!("with {} for {{1}}", event.many), format!("with {} of {{1}}", event.many)])
+        }
+    }
+    say
+}
