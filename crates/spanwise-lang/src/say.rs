@@ -9,6 +9,7 @@ use crate::domain::{ClassId, ConstantId, Domain, Frame, FrameId, Kind, Predicate
 use crate::lexicon::Source;
 use crate::signature::Side;
 use crate::states::AccumulatorId;
+use crate::term::{TermId, Terms};
 use crate::types::TypeId;
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
@@ -72,7 +73,10 @@ impl Say {
     /// Whether the file says anything.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.constants.is_empty() && self.names.is_empty() && self.roots.is_empty() && self.literals.is_empty()
+        self.constants.is_empty()
+            && self.names.is_empty()
+            && self.roots.is_empty()
+            && self.literals.is_empty()
     }
 }
 
@@ -148,7 +152,8 @@ impl<'a> Wordings<'a> {
     pub fn root(&self, ty: TypeId) -> Vec<Template> {
         let types = self.domain.types();
         let roots = || self.domain.say().roots.iter().filter(|(root, _)| types.is_subtype(ty, *root));
-        let is_nearest = |root: TypeId| roots().all(|(other, _)| *other == root || !types.is_subtype(*other, root));
+        let is_nearest =
+            |root: TypeId| roots().all(|(other, _)| *other == root || !types.is_subtype(*other, root));
         let found: Vec<Template> =
             roots().filter(|(root, _)| is_nearest(*root)).flat_map(|(_, texts)| texts.clone()).collect();
         if found.is_empty() { vec![Template { parts: vec![Part::Hole(0)] }] } else { found }
@@ -158,6 +163,7 @@ impl<'a> Wordings<'a> {
     #[must_use]
     pub fn names(&self) -> BTreeMap<ClassId, Vec<(ConstantId, Vec<String>)>> {
         let (constants, said) = (self.domain.constants(), &self.domain.say().names);
+        let terms = self.domain.new_terms();
         let mut names: BTreeMap<ConstantId, Vec<String>> = BTreeMap::new();
         self.domain.lexicon().for_each(Source::Name, |words, owners| {
             for owner in owners.iter().filter(|owner| !said.contains_key(*owner)) {
@@ -168,6 +174,12 @@ impl<'a> Wordings<'a> {
         for (id, constant) in constants.iter_enumerated() {
             let Kind::Entity(class) = constant.kind else { continue };
             let own = said.get(&id).cloned().or_else(|| names.remove(&id)).unwrap_or_default();
+            let own: Vec<String> = match constant.term {
+                Some(term) if !own.is_empty() => {
+                    own.into_iter().map(|name| as_written(&terms, term, name)).collect()
+                }
+                _ => own,
+            };
             if constant.term.is_some() && !own.is_empty() {
                 classes.entry(class).or_default().push((id, own));
             }
@@ -184,7 +196,8 @@ fn around(words: &[Part], frame: &Frame) -> Template {
         Some(side) => side == Side::Left,
         None => n_args == 2 && arg == 0,
     };
-    let args = |left: bool| (0..n_args).filter(move |&arg| is_left(arg) == left).map(|arg| vec![Part::Hole(arg)]);
+    let args =
+        |left: bool| (0..n_args).filter(move |&arg| is_left(arg) == left).map(|arg| vec![Part::Hole(arg)]);
     let said = Some(words.to_vec()).filter(|words| !words.is_empty());
     let mut parts: Vec<Part> = Vec::new();
     for piece in args(true).chain(said).chain(args(false)) {
@@ -194,6 +207,13 @@ fn around(words: &[Part], frame: &Frame) -> Template {
         parts.extend(piece);
     }
     Template { parts }
+}
+
+/// A name as the program of its member writes it, if that has the same words: with its capital letters.
+fn as_written(terms: &Terms, term: TermId, name: String) -> String {
+    let written = terms.bottom_up(term).into_iter().map(|leaf| terms.head_text(leaf));
+    let found = written.into_iter().find(|text| text.to_lowercase() == name).map(str::to_owned);
+    found.unwrap_or(name)
 }
 
 /// Words as they are usually written: no space inside `o'brien`, `st. louis` or `x-ray`.

@@ -39,7 +39,12 @@ impl Recognizer {
 
     /// Other words for the value of some words, or these words again. `None` where they have no value, or several.
     #[must_use]
-    pub fn say_again(&self, words: &str, random: &mut Random, now: Option<Moment>) -> Option<(String, Literal)> {
+    pub fn say_again(
+        &self,
+        words: &str,
+        random: &mut Random,
+        now: Option<Moment>,
+    ) -> Option<(String, Literal)> {
         let known = self.only_reading(words, now)?;
         let found = self.value_of(&known).and_then(|value| self.said(&value, random, now));
         let found = found.filter(|(_, literal)| literal.value() == known.value());

@@ -62,7 +62,8 @@ impl Units {
     /// The units with their names, both in a fixed order.
     pub(crate) fn named(&self) -> Vec<(usize, Vec<String>)> {
         let mut named = vec![Vec::new(); self.scales.len()];
-        let entries = self.names.iter().flat_map(|(first, rests)| rests.iter().map(move |rest| (first, rest)));
+        let entries =
+            self.names.iter().flat_map(|(first, rests)| rests.iter().map(move |rest| (first, rest)));
         for (first, (rest, unit)) in entries {
             let words: Vec<&str> = std::iter::once(first).chain(rest).map(String::as_str).collect();
             named[*unit].push(words.join(" "));

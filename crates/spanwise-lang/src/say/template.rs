@@ -262,11 +262,7 @@ mod tests {
     #[test]
     fn doubled_braces_and_brackets_are_themselves() {
         assert_eq!(parts("a {{b}} [[c]]"), [Part::Text("a {b} [c]".to_owned())]);
-        assert_eq!(parts("{{{}}}"), [
-            Part::Text("{".to_owned()),
-            Part::Hole(0),
-            Part::Text("}".to_owned())
-        ]);
+        assert_eq!(parts("{{{}}}"), [Part::Text("{".to_owned()), Part::Hole(0), Part::Text("}".to_owned())]);
         assert_eq!(parts("{}{}"), [Part::Hole(0), Part::Hole(1)]);
     }
 

@@ -141,7 +141,8 @@ fn sentences_are_those_of_the_nearest_type() {
 
 #[test]
 fn wrong_holes_are_reported_where_they_are() {
-    let constant = |say: &str| format!("[constants]\nthing = \"C\"\nf = {{ type = \"C -> A\", say = {say} }}");
+    let constant =
+        |say: &str| format!("[constants]\nthing = \"C\"\nf = {{ type = \"C -> A\", say = {say} }}");
     refused(&constant("\"{2} x {1}\""), ["d.toml:7:30", "no slot for the hole `{2}`: `f` has 1"]);
     refused(&constant("[\"x {1}\", \"x {name}\"]"), ["d.toml:7:42", "unknown hole `{name}`"]);
     refused(&constant("\"x {1} {1}\""), ["d.toml:7:30", "occurs twice"]);
@@ -160,13 +161,17 @@ fn wrong_holes_are_reported_where_they_are() {
 #[test]
 fn classes_sets_and_sentences_have_holes_of_their_own() {
     let class = |say: &str| {
-        format!("[constants]\nb = \"B\"\n[[entities]]\nclass = \"e\"\ntype = \"B\"\nform = \"e('{{name}}')\"\nnames = [\"x\"]\nsay = {say}")
+        format!(
+            "[constants]\nb = \"B\"\n[[entities]]\nclass = \"e\"\ntype = \"B\"\nform = \"e('{{name}}')\"\nnames = [\"x\"]\nsay = {say}"
+        )
     };
     fine(&class("\"the {name}\""));
     refused(&class("\"{nam}\""), ["d.toml:12:8", "unknown hole `{nam}`", "the columns are name"]);
     refused(&class("\"{1} {name}\""), ["an entity has no arguments"]);
     let literal = |say: &str| {
-        format!("[constants]\nb = \"B\"\n[[literals]]\nclass = \"n\"\ntype = \"B\"\nkind = \"duration\"\nform = \"n('{{value}}')\"\nsay = {say}")
+        format!(
+            "[constants]\nb = \"B\"\n[[literals]]\nclass = \"n\"\ntype = \"B\"\nkind = \"duration\"\nform = \"n('{{value}}')\"\nsay = {say}"
+        )
     };
     fine(&literal("[\"{}\", \"about {}\", \"2 hours\"]"));
     refused(&literal("[\"{}\", \"some hours\"]"), ["d.toml:12:15", "are not one value of `n`"]);

@@ -11,8 +11,19 @@ use spanwise_core::Moment;
 
 /// Words that are relative to today.
 const RELATIVE: &[&str] = &[
-    "today", "yesterday", "tomorrow", "the day before yesterday", "this week", "last week", "next week",
-    "this month", "last month", "this quarter", "last quarter", "this year", "last year",
+    "today",
+    "yesterday",
+    "tomorrow",
+    "the day before yesterday",
+    "this week",
+    "last week",
+    "next week",
+    "this month",
+    "last month",
+    "this quarter",
+    "last quarter",
+    "this year",
+    "last year",
 ];
 const ENDINGS: &[&str] = &["th", "st", "nd", "rd"];
 
@@ -31,7 +42,9 @@ impl Recognizer {
             Value::Clock(time) => times(*time),
             Value::Moment(moment) => {
                 let times = times(moment.time());
-                let of = |date: String| times.iter().map(move |time| format!("{date} at {time}")).collect::<Vec<_>>();
+                let of = |date: String| {
+                    times.iter().map(move |time| format!("{date} at {time}")).collect::<Vec<_>>()
+                };
                 dates(moment.date(), now).into_iter().flat_map(of).collect()
             }
             Value::Period(begin, end) => {
@@ -83,7 +96,8 @@ fn with_unit(amount: Ratio, name: &str, is_money: bool) -> Vec<String> {
     let is_word = name.chars().all(|ch| ch.is_alphabetic() || ch == ' ');
     let mut numerals = numerals(amount);
     // Nobody says `5k meters`.
-    let is_mixed = |form: &String| form.contains(char::is_alphabetic) && form.contains(|ch: char| ch.is_ascii_digit());
+    let is_mixed =
+        |form: &String| form.contains(char::is_alphabetic) && form.contains(|ch: char| ch.is_ascii_digit());
     numerals.retain(|form| is_money || !is_mixed(form));
     if "$€£¥₹₽₩₺₿".contains(name) {
         return numerals.first().into_iter().chain(numerals.get(1)).map(|it| format!("{name}{it}")).collect();
@@ -111,7 +125,8 @@ fn with_unit(amount: Ratio, name: &str, is_money: bool) -> Vec<String> {
 fn numerals(number: Ratio) -> Vec<String> {
     let Some(text) = number.to_text() else { return Vec::new() };
     let mut forms = vec![text.clone()];
-    let (whole, part) = text.split_once('.').map_or((text.as_str(), None), |(whole, part)| (whole, Some(part)));
+    let (whole, part) =
+        text.split_once('.').map_or((text.as_str(), None), |(whole, part)| (whole, Some(part)));
     if whole.trim_start_matches('-').len() > 3 {
         forms.push(grouped(whole, ",") + &part.map_or(String::new(), |part| format!(".{part}")));
         forms.push(grouped(whole, ".") + &part.map_or(String::new(), |part| format!(",{part}")));
@@ -123,7 +138,11 @@ fn numerals(number: Ratio) -> Vec<String> {
     for (name, scale) in ENGLISH.scales.iter().chain(ENGLISH.suffixes) {
         let is_suffix = ENGLISH.suffixes.iter().any(|(suffix, _)| suffix == name);
         if value >= *scale && value % scale == 0 && value / scale < 1_000 && !name.ends_with('s') {
-            forms.push(if is_suffix { format!("{}{name}", value / scale) } else { format!("{} {name}", value / scale) });
+            forms.push(if is_suffix {
+                format!("{}{name}", value / scale)
+            } else {
+                format!("{} {name}", value / scale)
+            });
         }
     }
     forms.extend(ENGLISH.groups.iter().filter(|(_, n)| *n == value).map(|(name, _)| format!("a {name}")));
@@ -151,7 +170,11 @@ fn spelled(value: i64) -> Option<String> {
         0..20 => of(ENGLISH.small, value),
         20..100 => {
             let tens = of(ENGLISH.tens, value / 10 * 10)?;
-            if value % 10 == 0 { Some(tens) } else { Some(format!("{tens}-{}", of(ENGLISH.small, value % 10)?)) }
+            if value % 10 == 0 {
+                Some(tens)
+            } else {
+                Some(format!("{tens}-{}", of(ENGLISH.small, value % 10)?))
+            }
         }
         100..1_000 if value % 100 == 0 => {
             Some(format!("{} {}", of(ENGLISH.small, value / 100)?, ENGLISH.hundred.first()?))
@@ -199,7 +222,11 @@ fn dates(date: Date, now: Option<Moment>) -> Vec<String> {
     let (year, month, day) = (date.year(), date.month(), date.day());
     let nth = format!("{day}{}", ending(i64::from(day)));
     let mut forms: Vec<String> = date_text(date).into_iter().collect();
-    forms.extend([format!("{month}/{day}/{year}"), format!("{day}/{month}/{year}"), format!("{day}.{month}.{year}")]);
+    forms.extend([
+        format!("{month}/{day}/{year}"),
+        format!("{day}/{month}/{year}"),
+        format!("{day}.{month}.{year}"),
+    ]);
     for name in month_names(month) {
         forms.extend([
             format!("{name} {day}, {year}"),
@@ -226,7 +253,8 @@ fn times(time: Time) -> Vec<String> {
     let (hour, minute) = (time.hour(), time.minute());
     let half = if hour < 12 { "am" } else { "pm" };
     let twelve = if hour % 12 == 0 { 12 } else { hour % 12 };
-    let mut forms = vec![time_text(time), format!("{twelve}:{minute:02} {half}"), format!("{twelve}:{minute:02}{half}")];
+    let mut forms =
+        vec![time_text(time), format!("{twelve}:{minute:02} {half}"), format!("{twelve}:{minute:02}{half}")];
     if minute == 0 {
         forms.extend([format!("{twelve} {half}"), format!("{twelve}{half}")]);
         let names = ENGLISH.hours.iter().filter(|(_, number)| *number == i64::from(hour));

@@ -11,9 +11,11 @@ use spanwise_core::{Moment, Random};
 /// The years of dates where there is no today.
 const YEARS: std::ops::Range<usize> = 1990..2030;
 /// Syllables of words that mean nothing.
-const SYLLABLES: &[&str] = &["ba", "do", "ki", "lo", "mar", "nel", "po", "ri", "sa", "tem", "u", "ven", "zo", "li"];
+const SYLLABLES: &[&str] =
+    &["ba", "do", "ki", "lo", "mar", "nel", "po", "ri", "sa", "tem", "u", "ven", "zo", "li"];
 /// Amounts that people like.
-const ROUND: &[i64] = &[5, 10, 15, 20, 25, 30, 40, 50, 60, 75, 80, 90, 100, 120, 150, 200, 250, 300, 500, 1_000, 2_000, 5_000];
+const ROUND: &[i64] =
+    &[5, 10, 15, 20, 25, 30, 40, 50, 60, 75, 80, 90, 100, 120, 150, 200, 250, 300, 500, 1_000, 2_000, 5_000];
 
 impl Recognizer {
     /// A random value.

@@ -53,7 +53,13 @@ impl Compiler<'_> {
     }
 
     /// Checks the columns that `say` of a class names.
-    pub(super) fn check_said_columns(&mut self, is_predicate: bool, class: &str, known: &[String], is_literal: bool) {
+    pub(super) fn check_said_columns(
+        &mut self,
+        is_predicate: bool,
+        class: &str,
+        known: &[String],
+        is_literal: bool,
+    ) {
         let Some(templates) = self.saying.rows.remove(&(is_predicate, class.to_owned())) else { return };
         for (text, template) in &templates {
             if is_literal {
@@ -78,7 +84,13 @@ impl Compiler<'_> {
     }
 
     /// Adds how the member of a row is said.
-    pub(super) fn say_row(&mut self, is_predicate: bool, class: &At<String>, constant: ConstantId, row: &Row<'_>) {
+    pub(super) fn say_row(
+        &mut self,
+        is_predicate: bool,
+        class: &At<String>,
+        constant: ConstantId,
+        row: &Row<'_>,
+    ) {
         let Some(templates) = self.saying.rows.get(&(is_predicate, class.value.clone())) else { return };
         let cell = |column: &str| {
             let cell = row.get(column).map(str::trim).filter(|cell| !cell.is_empty());
@@ -89,7 +101,10 @@ impl Compiler<'_> {
         self.saying.n_names += filled.len();
         if self.saying.n_names > MAX_NAMES {
             if self.saying.n_names - filled.len() <= MAX_NAMES {
-                self.problem(&class.range, format!("`say` gives the rows of classes more than {MAX_NAMES} texts"));
+                self.problem(
+                    &class.range,
+                    format!("`say` gives the rows of classes more than {MAX_NAMES} texts"),
+                );
             }
             return;
         }
@@ -212,8 +227,12 @@ impl Compiler<'_> {
         // Frames without an argument that could be given are checked only where they are all that there is.
         let unsaid = frames.iter().find(|&&id| self.is_full(id) && !self.can_say(id, templates));
         if let (Some(&frame), true, Some((text, _))) = (unsaid, problems.is_empty(), templates.first()) {
-            let message = format!("no text of `say` of `{name}` has a hole for each of its {} arguments", n_slots(frame));
-            let hint = "write all of them, `[..]` around those that can be left out, or a list for each signature";
+            let message = format!(
+                "no text of `say` of `{name}` has a hole for each of its {} arguments",
+                n_slots(frame)
+            );
+            let hint =
+                "write all of them, `[..]` around those that can be left out, or a list for each signature";
             problems.push(Diagnostic::new(text.range.clone(), message).hint(hint));
         }
         self.problems.extend(problems);
@@ -243,8 +262,7 @@ impl Compiler<'_> {
         if !self.classes[class].is_literal() {
             return;
         }
-        let templates =
-            self.saying.rows.remove(&(false, decl.name.value.clone())).unwrap_or_default();
+        let templates = self.saying.rows.remove(&(false, decl.name.value.clone())).unwrap_or_default();
         let mut kept = Vec::new();
         for (text, template) in templates {
             let holes = template.holes();
@@ -316,9 +334,8 @@ impl Compiler<'_> {
                 }
                 continue;
             };
-            let is_root = roots.iter().any(|&root| {
-                self.types.is_subtype(ty, root) || self.types.is_subtype(root, ty)
-            });
+            let is_root =
+                roots.iter().any(|&root| self.types.is_subtype(ty, root) || self.types.is_subtype(root, ty));
             if !is_root && system.signatures.is_none() {
                 let message = format!("no complete program has the type `{}`", name.value);
                 let problem = Diagnostic::new(name.range.clone(), message);

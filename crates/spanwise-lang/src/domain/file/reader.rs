@@ -217,7 +217,11 @@ impl FileReader<'_> {
                     }
                 }
                 Some(long) => {
-                    self.only(long, &["type", "form", "implicit", "must_be_used", "about", "say", "weight"], "a constant");
+                    self.only(
+                        long,
+                        &["type", "form", "implicit", "must_be_used", "about", "say", "weight"],
+                        "a constant",
+                    );
                     let types = long.get("type").map(|item| self.text_list(item, "type")).unwrap_or_default();
                     let form = self.text(long, "form");
                     self.text(long, "about");
@@ -263,7 +267,11 @@ impl FileReader<'_> {
     }
 
     /// A table of lists of texts: the lexicon, and the signatures of a type system.
-    pub(super) fn phrase_table(&mut self, parent: &dyn TableLike, key: &str) -> Vec<(At<String>, Vec<At<String>>)> {
+    pub(super) fn phrase_table(
+        &mut self,
+        parent: &dyn TableLike,
+        key: &str,
+    ) -> Vec<(At<String>, Vec<At<String>>)> {
         let Some(table) = self.table(parent, key) else { return Vec::new() };
         table
             .iter()

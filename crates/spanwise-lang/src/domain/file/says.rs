@@ -90,7 +90,8 @@ impl FileReader<'_> {
             }
         };
         if let Some(empty) = texts.iter().position(Vec::is_empty).filter(|_| !self.is_reported(item)) {
-            let which = if lists.is_some() { format!("list {} of `say`", empty + 1) } else { "`say`".to_owned() };
+            let which =
+                if lists.is_some() { format!("list {} of `say`", empty + 1) } else { "`say`".to_owned() };
             self.problem(item, format!("{which} has no text"));
         }
         Some(SayDecl { name, texts, is_by_signature: lists.is_some(), weight })
