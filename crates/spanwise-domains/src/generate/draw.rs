@@ -350,6 +350,14 @@ pub(super) fn opposite(
     node: &Node,
     [from, to]: [spanwise_lang::ConstantId; 2],
 ) -> Option<Node> {
+    // With both of them, the twin would differ in more than one word.
+    let mut has_both = false;
+    node.visit(&mut |node| {
+        has_both |= matches!(all.all[node.production].maker, Maker::Frame(constant, _) if constant == to);
+    });
+    if has_both {
+        return None;
+    }
     let mut is_there = false;
     let twin = exchanged(all, node, [from, to], &mut is_there)?;
     is_there.then_some(twin)

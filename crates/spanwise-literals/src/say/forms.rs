@@ -72,7 +72,9 @@ impl Recognizer {
             let Some(text) = amount.to_text() else { continue };
             let digits = text.bytes().filter(u8::is_ascii_digit).count();
             let is_handy = is_money || (digits <= 4 && !text.starts_with("0.0") && !text.starts_with('-'));
-            if !is_handy || (is_money && text.starts_with("0.")) {
+            // Cents up to a hundred, no fractions of dollars.
+            let is_odd = is_money && (text.starts_with("0.") || (scale.factor != Ratio::ONE && digits > 2));
+            if !is_handy || is_odd {
                 continue;
             }
             for name in &names {
