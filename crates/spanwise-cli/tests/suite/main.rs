@@ -19,6 +19,7 @@ mod confidence;
 mod crash;
 mod data_annotate;
 mod data_benchmarks;
+mod data_generate;
 mod data_import;
 mod data_scan;
 mod data_split;

@@ -175,7 +175,8 @@ impl Generator<'_, '_> {
         let seed = order.next();
         let mut draw = Draw::new(self.all, &self.counts, random, self.settings.now, self.settings.depth);
         let Some(node) = draw.program_with(unit).filter(|node| !node.is_degenerate(self.all)) else { return };
-        let Some(twin) = opposite(self.all, &node, [a, b]).filter(|twin| !twin.is_degenerate(self.all)) else {
+        let Some(twin) = opposite(self.all, &node, [a, b]).filter(|twin| !twin.is_degenerate(self.all))
+        else {
             return;
         };
         self.n_pairs += 1;
@@ -192,7 +193,8 @@ impl Generator<'_, '_> {
         let units = self.all.units.iter().enumerate();
         let open = units.filter(|(at, unit)| unit.up.is_some() && self.tries[*at] < MAX_TRIES);
         let rank = |at: usize, weight: f64| (self.counts[at] as f64 + self.tries[at] as f64 / 4.0) / weight;
-        let rarest = open.min_by(|(a, left), (b, right)| rank(*a, left.weight).total_cmp(&rank(*b, right.weight)));
+        let rarest =
+            open.min_by(|(a, left), (b, right)| rank(*a, left.weight).total_cmp(&rank(*b, right.weight)));
         rarest.map(|(at, _)| at)
     }
 
@@ -341,7 +343,8 @@ impl Generator<'_, '_> {
 
     fn finish(mut self) -> (Vec<Example>, Report) {
         let kept: Vec<&Kept> = self.kept.iter().flatten().collect();
-        let mut programs: Vec<&str> = kept.iter().filter_map(|kept| kept.example.program.as_deref()).collect();
+        let mut programs: Vec<&str> =
+            kept.iter().filter_map(|kept| kept.example.program.as_deref()).collect();
         programs.sort_unstable();
         programs.dedup();
         let mut twins: std::collections::BTreeMap<(usize, usize), usize> = std::collections::BTreeMap::new();
@@ -379,7 +382,8 @@ impl Generator<'_, '_> {
     fn reason(&self, at: usize) -> &'static str {
         let unit = &self.all.units[at];
         let is_unreachable = unit.productions.is_empty() && {
-            let is_said = |constant| self.all.domain.frames_of(constant).any(|(_, frame)| frame.state.is_some());
+            let is_said =
+                |constant| self.all.domain.frames_of(constant).any(|(_, frame)| frame.state.is_some());
             unit.constant.is_none_or(|constant| !is_said(constant))
         };
         match (unit.weight <= 0.0, is_unreachable, unit.depth, unit.up) {
