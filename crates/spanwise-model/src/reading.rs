@@ -186,6 +186,7 @@ impl Parser {
         let found = question.execute.then(|| self.evaluated(parse, parse.program, question.context));
         match found.flatten() {
             Some(Ok(found)) => {
+                reading.answer_info = found.info;
                 (reading.answer, reading.denotation) = typed_and_text(found.answer, found.text);
                 reading.note = found.note;
             }
@@ -193,6 +194,7 @@ impl Parser {
             None => {}
         }
         reading.program = Some(domain.display(&parse.terms, parse.program).to_string());
+        reading.sql = self.explain(&parse.terms, parse.program);
         reading.lines = Some(pretty(&parse.terms, parse.program, PROGRAM_COLUMNS));
         reading.probability = Some(parse.probability);
         reading.posterior = Some(parse.posterior);
@@ -226,6 +228,7 @@ impl Parser {
         let is_wanted = question.execute && question.execute_alternatives;
         let found = is_wanted.then(|| self.evaluated(parse, other.program, question.context));
         let found = found.flatten().and_then(Result::ok);
+        let answer_info = found.as_ref().map(|found| found.info.clone()).unwrap_or_default();
         let (answer, denotation) =
             found.map_or((None, None), |found| typed_and_text(found.answer, found.text));
         reading::Alternative {
@@ -234,6 +237,7 @@ impl Parser {
             posterior: other.posterior,
             score: other.score,
             answer,
+            answer_info,
             denotation,
         }
     }

@@ -72,10 +72,24 @@ pub(crate) struct Job {
 
 /// What to compute, and where to send the result. A job whose receiver is gone is dropped.
 pub(crate) enum Work {
-    Parse { ask: Ask, n_words: usize, reply: oneshot::Sender<Result<Reading, Failed>> },
-    Execute { program: String, context: Option<Value>, reply: oneshot::Sender<Execution> },
+    Parse {
+        ask: Ask,
+        n_words: usize,
+        reply: oneshot::Sender<Result<Reading, Failed>>,
+    },
+    Execute {
+        program: String,
+        context: Option<Value>,
+        reply: oneshot::Sender<Execution>,
+    },
+    /// Type-checks a program.
+    Check {
+        program: String,
+        reply: oneshot::Sender<Check>,
+    },
 }
 
+pub(crate) type Check = Result<Result<String, Refusal>, Failed>;
 pub(crate) type Execution = Result<Result<Executed, Refusal>, Failed>;
 
 /// A job that waits.
@@ -364,7 +378,7 @@ impl Job {
     fn rough_cost(&self) -> Duration {
         match &self.work {
             Work::Parse { n_words, .. } => self.pace.estimate(*n_words),
-            Work::Execute { .. } => EXECUTION,
+            Work::Execute { .. } | Work::Check { .. } => EXECUTION,
         }
     }
 }
@@ -373,7 +387,7 @@ impl Work {
     fn task(&self) -> Task {
         match self {
             Self::Parse { .. } => Task::Parse,
-            Self::Execute { .. } => Task::Execute,
+            Self::Execute { .. } | Self::Check { .. } => Task::Execute,
         }
     }
 
@@ -382,6 +396,7 @@ impl Work {
         match self {
             Self::Parse { reply, .. } => drop(reply.send(Err(why))),
             Self::Execute { reply, .. } => drop(reply.send(Err(why))),
+            Self::Check { reply, .. } => drop(reply.send(Err(why))),
         }
     }
 
@@ -390,6 +405,7 @@ impl Work {
         match self {
             Self::Parse { ask, reply, .. } => reply.is_closed() || ask.is_over(),
             Self::Execute { reply, .. } => reply.is_closed(),
+            Self::Check { reply, .. } => reply.is_closed(),
         }
     }
 }

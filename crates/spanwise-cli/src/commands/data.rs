@@ -1,9 +1,10 @@
-//! `spanwise data`: makes, imports, exports, annotates, splits and describes data sets.
+//! `spanwise data`: makes, imports, exports, annotates, reviews, splits and describes data sets.
 
 mod annotate;
 mod export;
 mod import;
 mod noise;
+mod review;
 mod scan;
 mod split;
 mod stats;
@@ -15,7 +16,7 @@ use spanwise_lang::{Domain, Shape, TermId, Terms};
 use std::path::PathBuf;
 use std::rc::Rc;
 
-/// Make, import, export, annotate, split and describe data sets.
+/// Make, import, export, annotate, review, split and describe data sets.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  spanwise data scan --out data/scan\n  \
     spanwise data stats train.jsonl test.jsonl --domain geo")]
@@ -31,6 +32,7 @@ enum Command {
     Export(export::Args),
     Import(import::Args),
     Noise(noise::Args),
+    Review(review::Args),
     Split(split::Args),
     Stats(stats::Args),
 }
@@ -42,6 +44,7 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
         Command::Export(args) => export::run(args)?,
         Command::Import(args) => import::run(args)?,
         Command::Noise(args) => noise::run(args)?,
+        Command::Review(args) => review::run(args)?,
         Command::Split(args) => split::run(args)?,
         Command::Stats(args) => stats::run(args)?,
     }

@@ -1,6 +1,7 @@
 //! `spanwise exec`: programs to denotations.
 
 use super::context::Context;
+use super::format::{Format, FormatArgs, write_csv};
 use super::lines::{INPUT_BYTES, context_of, next_line, read_object, text_of, without_mark};
 use super::{check_types, domain_help, executor, load};
 use crate::output::{Status, say, write_text};
@@ -9,11 +10,12 @@ use serde_json::{Value, json};
 use spanwise_domains::exec::{Denotation, ExecError, Executor};
 use spanwise_domains::load::Spec;
 use spanwise_lang::{Diagnostic, Domain, TermId, Terms};
+use spanwise_render::Room;
 use std::io::{self, BufReader, IsTerminal, Write};
 
 /// Evaluate programs.
 ///
-/// With programs as arguments, prints their denotations. Without, reads JSON lines with a field `program`
+/// With programs as arguments, prints their denotations, tables with their columns below each other. Without, reads JSON lines with a field `program`
 /// (and `context` or `scene`) from standard input and writes one JSON line for each, in order, with
 /// `program`, `denotation` (text), `answer` (the same value, typed), and `error` or `note` where there is one. A line
 /// is answered before the next one is read. Programs for a command or a server are type-checked first.
@@ -22,6 +24,7 @@ use std::io::{self, BufReader, IsTerminal, Write};
     spanwise exec geo \"answer(capital(loc_2(stateid('texas'))))\"\n  \
     spanwise exec scan 'i_twice(i_walk(i_left))'\n  \
     spanwise exec clevr 'count(filter(red, scene()))' --context scene.json\n  \
+    spanwise exec shop.toml 'orders(all())' --format csv > orders.csv\n  \
     spanwise exec geo < programs.jsonl > denotations.jsonl")]
 pub(crate) struct Args {
     #[arg(help = domain_help())]
@@ -33,15 +36,15 @@ pub(crate) struct Args {
     /// Send ill-typed programs to the domain's command or server too
     #[arg(long)]
     unchecked: bool,
-    /// Print JSON for programs given as arguments too
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    format: FormatArgs,
 }
 
 /// Terms after which the store starts afresh, so that memory stays flat on endless input.
 const MAX_TERMS: usize = 1 << 20;
 
 pub(crate) fn run(args: &Args) -> Result<Status> {
+    let (format, room) = (args.format.for_arguments(args.programs.len())?, args.format.room());
     let spec = Spec::parse(&args.domain);
     let domain = load(spec)?;
     let executor = executor(&domain, spec)?;
@@ -61,16 +64,20 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     } else {
         for program in &args.programs {
             let outcome = runner.evaluate(program, None);
-            match (outcome, args.json) {
-                (outcome, true) => writeln!(out, "{}", answer(program, outcome))?,
-                (Ok(denotation), false) => {
-                    write_text(&mut out, &format!("{}\n", denotation.text))?;
+            match (outcome, format) {
+                (outcome, Format::Json) => writeln!(out, "{}", answer(program, outcome))?,
+                (Ok(denotation), _) => {
+                    match format {
+                        Format::Csv => write_csv(&mut out, &denotation.answer)?,
+                        Format::Plain | Format::Json => writeln_text(&mut out, &denotation.text)?,
+                        Format::Table => write_text(&mut out, &in_words(&denotation, room))?,
+                    }
                     if let Some(note) = denotation.note {
                         out.flush()?;
                         say(&format!("note: {note}"));
                     }
                 }
-                (Err(fault), false) => {
+                (Err(fault), _) => {
                     out.flush()?;
                     say(&fault.in_full(program));
                 }
@@ -78,10 +85,23 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
         }
     }
     out.flush()?;
-    if runner.n_failed > 0 && (args.programs.is_empty() || args.json) {
+    if runner.n_failed > 0 && (args.programs.is_empty() || format == Format::Json) {
         say(&format!("{} of {} programs could not be evaluated", runner.n_failed, runner.n));
     }
     Ok(if runner.n_failed == 0 { Status::Success } else { Status::PartialFailure })
+}
+
+/// An answer for people: a table, a number with its unit, or what the executor calls it.
+fn in_words(denotation: &Denotation, room: Room) -> String {
+    let Denotation { answer, info, text, .. } = denotation;
+    let table = spanwise_render::table(answer, info, room);
+    table.unwrap_or_else(|| {
+        format!("{}\n", spanwise_render::with_unit(answer, info).unwrap_or_else(|| text.clone()))
+    })
+}
+
+fn writeln_text(out: &mut dyn Write, text: &str) -> io::Result<()> {
+    write_text(out, &format!("{text}\n"))
 }
 
 /// Why a program has no denotation.
@@ -200,8 +220,11 @@ fn answer(program: &str, outcome: Result<Denotation, Fault>) -> Value {
         Err(fault) => {
             json!({ "program": program, "denotation": null, "answer": null, "error": fault.in_short(program) })
         }
-        Ok(Denotation { text, answer, note, .. }) => {
+        Ok(Denotation { text, answer, info, note, .. }) => {
             let mut object = json!({ "program": program, "denotation": text, "answer": answer });
+            if !info.is_empty() {
+                object["answer_info"] = json!(info);
+            }
             if let Some(note) = note {
                 object["note"] = note.into();
             }

@@ -30,6 +30,8 @@ mod eval_parse;
 mod exec;
 mod exec_domains;
 mod explain;
+#[cfg(unix)]
+mod formats;
 mod help;
 mod hostile;
 mod infer_domain;
@@ -37,6 +39,8 @@ mod integrity;
 mod new;
 mod releases;
 mod reproduce;
+#[cfg(unix)]
+mod review;
 mod serve;
 mod shell_help;
 mod streams;

@@ -33,6 +33,9 @@ pub(super) fn run(batch: Vec<Job>, metrics: &Metrics, listener: &Listener) {
                 // The client may have left.
                 let _ = reply.send(guarded(listener, run));
             }
+            Work::Check { program, reply } => {
+                let _ = reply.send(guarded(listener, || engine.check(&program)));
+            }
         }
     }
     if asks.is_empty() {

@@ -1,0 +1,9 @@
+//! Answers for people: tables for terminals, numbers with their units. And for programs: comma-separated values.
+
+mod csv;
+mod number;
+mod table;
+
+pub use csv::csv;
+pub use number::with_unit;
+pub use table::{Room, row_count, table};
