@@ -12,7 +12,7 @@ mod sink;
 
 pub use entry::{Judgement, ModelName, Outcome, Question, VERSION, Verdict};
 pub use read::{Log, Skipped, read};
-pub use review::{Conflict, Labelled, Review, Unsure, Wrong, normal};
+pub use review::{Conflict, Labelled, Reread, Review, Unsure, Wrong, normal};
 
 use crate::engine::ModelInfo;
 use crate::event::{Event, Listener};
@@ -26,9 +26,9 @@ use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, TrySendError, channel, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::oneshot;
 
 /// Lines that wait to be written; further ones are dropped and counted.
@@ -137,10 +137,18 @@ impl Journal {
 
     /// Waits until everything is written, but not for ever.
     pub(crate) fn end(&self) {
+        let until = Instant::now() + LAST_LINES;
         let (ended, has_ended) = channel();
-        // The thread may be busy with a full queue.
-        let _ = self.queue.try_send(Message::End(ended));
-        let _ = has_ended.recv_timeout(LAST_LINES);
+        let mut end = Message::End(ended);
+        // The queue may be full for a moment.
+        while let Err(TrySendError::Full(back)) = self.queue.try_send(end) {
+            if Instant::now() >= until {
+                return;
+            }
+            end = back;
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        let _ = has_ended.recv_timeout(until.saturating_duration_since(Instant::now()));
     }
 
     fn new_id(&self) -> String {

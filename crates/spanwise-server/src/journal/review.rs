@@ -4,7 +4,7 @@ use super::entry::{Judgement, ModelName, Question, Verdict};
 use super::read::Log;
 use serde_json::Value;
 use spanwise_core::Utterance;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What the parts of a score weigh: how unsure the parser is, how often the question was asked, how unlike the known it is.
 const WEIGHTS: [f64; 3] = [0.5, 0.3, 0.2];
@@ -119,6 +119,9 @@ impl Label {
     }
 }
 
+/// Gives, with a model, the probability of the best program of a question, and that it is in the domain.
+pub type Reread<'a> = &'a dyn Fn(&Question) -> (Option<f64>, Option<f64>);
+
 /// A question with what is known about it.
 struct Judged<'a> {
     last: &'a Judgement,
@@ -197,37 +200,8 @@ impl Review {
     /// The `n` questions without a label that are most worth one: least sure, most frequent, most unlike what is known.
     /// `read` gives, where there is a model, the probability of its best program and of the utterance being in the domain.
     #[must_use]
-    pub fn most_worth(
-        &self,
-        log: &Log,
-        n: usize,
-        read: Option<&dyn Fn(&Question) -> (Option<f64>, Option<f64>)>,
-    ) -> Vec<Unsure> {
-        let labelled: Vec<String> = self.examples.iter().map(|it| normal(&it.utterance)).collect();
-        let wrong: Vec<String> = self.wrong.iter().map(|it| normal(&it.utterance)).collect();
-        let mut asked: BTreeMap<String, (&Question, usize)> = BTreeMap::new();
-        for question in &log.questions {
-            let entry = asked.entry(normal(&question.utterance)).or_insert((question, 0));
-            *entry = (question, entry.1 + 1);
-        }
-        asked.retain(|text, _| !text.is_empty() && !labelled.contains(text));
-        let most = asked.values().map(|(_, count)| *count).max().unwrap_or(1);
-        let mut found: Vec<(Unsure, &Question)> = asked
-            .iter()
-            .map(|(text, &(question, count))| {
-                let mut unsure = Unsure {
-                    utterance: question.utterance.clone(),
-                    program: question.program.clone(),
-                    count,
-                    probability: question.probability,
-                    novelty: question.in_domain.map(|share| 1.0 - share),
-                    is_wrong: wrong.contains(text),
-                    score: 0.0,
-                };
-                unsure.rate(most);
-                (unsure, question)
-            })
-            .collect();
+    pub fn most_worth(&self, log: &Log, n: usize, read: Option<Reread<'_>>) -> Vec<Unsure> {
+        let (mut found, most) = self.unlabelled(log);
         found.sort_by(|one, other| one.0.before(&other.0));
         if let Some(read) = read {
             // Reading all of a large log again would take too long.
@@ -241,6 +215,33 @@ impl Review {
             found.sort_by(|one, other| one.0.before(&other.0));
         }
         found.into_iter().take(n).map(|(unsure, _)| unsure).collect()
+    }
+
+    /// The questions without a label, each once with its last reply, and how often the most frequent one was asked.
+    fn unlabelled<'a>(&self, log: &'a Log) -> (Vec<(Unsure, &'a Question)>, usize) {
+        let labelled: BTreeSet<String> = self.examples.iter().map(|it| normal(&it.utterance)).collect();
+        let wrong: BTreeSet<String> = self.wrong.iter().map(|it| normal(&it.utterance)).collect();
+        let mut asked: BTreeMap<String, (&Question, usize)> = BTreeMap::new();
+        for question in &log.questions {
+            let entry = asked.entry(normal(&question.utterance)).or_insert((question, 0));
+            *entry = (question, entry.1 + 1);
+        }
+        asked.retain(|text, _| !text.is_empty() && !labelled.contains(text));
+        let most = asked.values().map(|(_, count)| *count).max().unwrap_or(1);
+        let unsure = |(text, &(question, count)): (&String, &(&'a Question, usize))| {
+            let mut unsure = Unsure {
+                utterance: question.utterance.clone(),
+                program: question.program.clone(),
+                count,
+                probability: question.probability,
+                novelty: question.in_domain.map(|share| 1.0 - share),
+                is_wrong: wrong.contains(text),
+                score: 0.0,
+            };
+            unsure.rate(most);
+            (unsure, question)
+        };
+        (asked.iter().map(unsure).collect(), most)
     }
 }
 

@@ -119,7 +119,7 @@ fn report(mut log: Log, parser: Option<&Parser>, domain: Option<String>, top: us
         (review.examples, ill_typed) = (good, bad);
     }
     let read = parser.map(|parser| move |question: &journal::Question| again(parser, question));
-    let read = read.as_ref().map(|read| read as &dyn Fn(&journal::Question) -> (Option<f64>, Option<f64>));
+    let read = read.as_ref().map(|read| read as journal::Reread<'_>);
     let top = review.most_worth(&log, top, read);
     Ok(Report { log, review, ill_typed, top })
 }
