@@ -111,7 +111,7 @@ pub struct Reading {
     #[serde(default, skip_serializing_if = "AnswerInfo::is_empty")]
     #[cfg_attr(feature = "openapi", schema(required = false))]
     pub answer_info: AnswerInfo,
-    /// The program as the query of a database, for people to read; left out where programs are not evaluated by one.
+    /// The program as the query of a database, human-readable; left out where programs are not evaluated by one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub sql: Option<String>,

@@ -1,4 +1,4 @@
-//! Answers for people: tables for terminals, numbers with their units. And for programs: comma-separated values.
+//! Human-readable answers: tables for terminals, numbers with their units. And for programs: comma-separated values.
 
 mod csv;
 mod number;
@@ -6,4 +6,4 @@ mod table;
 
 pub use csv::csv;
 pub use number::with_unit;
-pub use table::{Room, row_count, table};
+pub use table::{TableLimits, row_count, table};

@@ -99,7 +99,7 @@ pub struct Executed {
     pub answer_info: AnswerInfo,
     /// The same as text, in the notation of the domain's executor.
     pub denotation: Option<String>,
-    /// The program as the query of a database, for people to read; left out where programs are not evaluated by one.
+    /// The program as the query of a database, human-readable; left out where programs are not evaluated by one.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub sql: Option<String>,

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use spanwise_domains::exec::{Denotation, ExecError, Executor};
 use spanwise_domains::load::Spec;
 use spanwise_lang::{Diagnostic, Domain, TermId, Terms};
-use spanwise_render::Room;
+use spanwise_render::TableLimits;
 use std::io::{self, BufReader, IsTerminal, Write};
 
 /// Evaluate programs.
@@ -44,7 +44,7 @@ pub(crate) struct Args {
 const MAX_TERMS: usize = 1 << 20;
 
 pub(crate) fn run(args: &Args) -> Result<Status> {
-    let (format, room) = (args.format.for_arguments(args.programs.len())?, args.format.room());
+    let (format, limits) = (args.format.for_arguments(args.programs.len())?, args.format.limits());
     let spec = Spec::parse(&args.domain);
     let domain = load(spec)?;
     let executor = executor(&domain, spec)?;
@@ -70,7 +70,7 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
                     match format {
                         Format::Csv => write_csv(&mut out, &denotation.answer)?,
                         Format::Plain | Format::Json => writeln_text(&mut out, &denotation.text)?,
-                        Format::Table => write_text(&mut out, &in_words(&denotation, room))?,
+                        Format::Table => write_text(&mut out, &in_words(&denotation, limits))?,
                     }
                     if let Some(note) = denotation.note {
                         out.flush()?;
@@ -91,10 +91,10 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     Ok(if runner.n_failed == 0 { Status::Success } else { Status::PartialFailure })
 }
 
-/// An answer for people: a table, a number with its unit, or what the executor calls it.
-fn in_words(denotation: &Denotation, room: Room) -> String {
+/// An answer in human-readable form: a table, a number with its unit, or what the executor calls it.
+fn in_words(denotation: &Denotation, limits: TableLimits) -> String {
     let Denotation { answer, info, text, .. } = denotation;
-    let table = spanwise_render::table(answer, info, room);
+    let table = spanwise_render::table(answer, info, limits);
     table.unwrap_or_else(|| {
         format!("{}\n", spanwise_render::with_unit(answer, info).unwrap_or_else(|| text.clone()))
     })

@@ -1,15 +1,15 @@
-//! The forms in which answers are printed, and the room that tables have.
+//! The forms in which answers are printed, and the size of tables.
 
 use crate::output::{WrongCall, write_text};
 use anyhow::Result;
 use spanwise_reading::Answer;
-use spanwise_render::Room;
+use spanwise_render::TableLimits;
 use std::io::{self, IsTerminal, Write};
 
 /// The forms of an answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
 pub(crate) enum Format {
-    /// For people: tables with their columns below each other
+    /// Human-readable: tables with their columns below each other
     #[default]
     Table,
     /// The answer alone, as comma-separated values (RFC 4180); texts that spreadsheets would run as formulas get an apostrophe
@@ -40,9 +40,9 @@ impl FormatArgs {
     }
 
     /// Lines that are not for a terminal are never cut, unless `COLUMNS` says where.
-    pub(super) fn room(&self) -> Room {
+    pub(super) fn limits(&self) -> TableLimits {
         let rows = Some(self.rows as usize).filter(|&rows| rows > 0);
-        Room { width: width(), rows }
+        TableLimits { width: width(), rows }
     }
 
     /// The form for so many texts, given as arguments; without any, lines are read and JSON lines are written.
@@ -61,8 +61,8 @@ impl FormatArgs {
 }
 
 /// How wide a table of the demo may be.
-pub(super) fn room() -> Room {
-    Room { width: width(), rows: Some(20) }
+pub(super) fn limits() -> TableLimits {
+    TableLimits { width: width(), rows: Some(20) }
 }
 
 fn width() -> Option<usize> {

@@ -74,7 +74,7 @@ const BATCH: usize = 32;
 const MAX_UTTERANCE_BYTES: usize = 1 << 20;
 
 pub(crate) fn run(args: &Args) -> Result<Status> {
-    let (format, room) = (args.format.for_arguments(args.texts.len())?, args.format.room());
+    let (format, limits) = (args.format.for_arguments(args.texts.len())?, args.format.limits());
     let context = args.context.read()?;
     let parser = parser(&args.model, args.allow.policy())?;
     args.withhold.say_uncalibrated(parser.model());
@@ -102,7 +102,7 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
                 if at > 0 {
                     writeln!(out)?;
                 }
-                write_text(&mut out, &reply::text(&reading, room))?;
+                write_text(&mut out, &reply::text(&reading, limits))?;
             }
             (Format::Csv, Some(answer)) => write_csv(&mut out, answer)?,
             (Format::Plain, Some(_)) => {

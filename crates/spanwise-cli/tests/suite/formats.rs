@@ -1,4 +1,4 @@
-//! `--format` of `exec` and `parse`: tables for people, CSV, JSON, plain texts.
+//! `--format` of `exec` and `parse`: human-readable tables, CSV, JSON, plain texts.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![cfg(unix)]
@@ -22,7 +22,7 @@ fn orders() -> serde_json::Value {
 }
 
 #[test]
-fn tables_are_for_people_and_other_formats_have_all_rows_and_bare_numbers() {
+fn tables_are_readable_and_other_formats_have_all_rows_and_bare_numbers() {
     let sandbox = answering(&orders());
     let text = sandbox.run(["exec", "tiny.toml", "x"]).exits(0).stdout;
     let lines: Vec<&str> = text.lines().collect();

@@ -64,7 +64,7 @@ fn what_was_judged_becomes_examples_that_train_takes_as_they_are() {
 }
 
 #[test]
-fn without_a_model_the_log_speaks_for_itself_and_people_can_read_the_report() {
+fn without_a_model_the_log_is_enough_and_the_report_is_readable() {
     let sandbox = Sandbox::new();
     used(&sandbox);
     let text = sandbox.run(["data", "review", "log.jsonl"]).exits(0).stdout;

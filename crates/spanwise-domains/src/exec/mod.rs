@@ -121,7 +121,7 @@ pub trait Executor: Send + Sync {
         context: Option<&Value>,
     ) -> Result<Denotation, ExecError>;
 
-    /// What `program` becomes before it is evaluated, for people to read: the query of a database. `None` where there is
+    /// What `program` becomes before it is evaluated, human-readable: the query of a database. `None` where there is
     /// no such form.
     fn explain(&self, terms: &Terms, program: TermId) -> Option<String> {
         let _ = (terms, program);

@@ -10,9 +10,9 @@ const GAP: usize = 2;
 /// The least that a column of text is cut to.
 const LEAST: usize = 6;
 
-/// How much room there is for a table.
+/// how large a table may be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Room {
+pub struct TableLimits {
     /// Columns of the screen; `None` where lines may have any length.
     pub width: Option<usize>,
     /// Most rows that are shown; `None` for all.
@@ -34,28 +34,28 @@ struct Column {
 ///
 /// ```
 /// use spanwise_reading::{Answer, AnswerInfo};
-/// use spanwise_render::{Room, table};
+/// use spanwise_render::{TableLimits, table};
 ///
 /// let answer: Answer = serde_json::from_str(
 ///     r#"{"columns": ["name", "length"], "rows": [["Orion", 312.5], ["A long way home", 61]]}"#,
 /// )?;
 /// let info = AnswerInfo { units: vec!["".into(), "s".into()], total_rows: Some(1240), truncated: true };
-/// let room = Room { width: Some(22), rows: Some(50) };
-/// let text = table(&answer, &info, room).expect("it is a table");
+/// let limits = TableLimits { width: Some(22), rows: Some(50) };
+/// let text = table(&answer, &info, limits).expect("it is a table");
 /// assert!(text.lines().all(|line| line.chars().count() <= 22), "{text}");
 /// assert!(text.ends_with("2 of 1,240 rows\n"), "{text}");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[must_use]
-pub fn table(answer: &Answer, info: &AnswerInfo, room: Room) -> Option<String> {
+pub fn table(answer: &Answer, info: &AnswerInfo, limits: TableLimits) -> Option<String> {
     let Answer::Table { columns: names, rows } = answer else { return None };
-    let shown = &rows[..rows.len().min(room.rows.unwrap_or(usize::MAX))];
+    let shown = &rows[..rows.len().min(limits.rows.unwrap_or(usize::MAX))];
     let mut columns: Vec<Column> = names
         .iter()
         .enumerate()
         .map(|(at, name)| Column::new(name, info.unit(at), shown.iter().filter_map(|row| row.get(at))))
         .collect();
-    let n_hidden = room.width.map_or(0, |width| narrow(&mut columns, width));
+    let n_hidden = limits.width.map_or(0, |width| narrow(&mut columns, width));
     let mut out = String::new();
     line(&mut out, &columns, |column| column.name.clone());
     line(&mut out, &columns, |column| "-".repeat(column.width));
@@ -131,11 +131,11 @@ fn narrow(columns: &mut Vec<Column>, width: usize) -> usize {
     {
         columns.pop();
     }
-    let room = width.saturating_sub(gaps(columns.len()));
+    let limits = width.saturating_sub(gaps(columns.len()));
     loop {
         let used: usize = columns.iter().map(|column| column.width).sum();
         let widest = columns.iter_mut().filter(|column| column.width > column.least());
-        let Some(widest) = widest.max_by_key(|column| column.width).filter(|_| used > room) else { break };
+        let Some(widest) = widest.max_by_key(|column| column.width).filter(|_| used > limits) else { break };
         widest.width -= 1;
     }
     n_before - columns.len()
@@ -161,10 +161,10 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::{Value, json};
 
-    const WIDE: Room = Room { width: None, rows: None };
+    const WIDE: TableLimits = TableLimits { width: None, rows: None };
 
-    fn shown(answer: Value, info: Value, room: Room) -> String {
-        table(&answer.into(), &serde_json::from_value(info).unwrap(), room).unwrap()
+    fn shown(answer: Value, info: Value, limits: TableLimits) -> String {
+        table(&answer.into(), &serde_json::from_value(info).unwrap(), limits).unwrap()
     }
 
     #[test]
@@ -187,21 +187,21 @@ rhode island    1,212 mi²  no      x
     fn texts_are_cut_before_numbers_and_columns_are_left_out_last() {
         let answer =
             json!({ "columns": ["a long name of a column", "n"], "rows": [["x".repeat(40), 1234567]] });
-        let text = shown(answer.clone(), json!({}), Room { width: Some(20), rows: None });
+        let text = shown(answer.clone(), json!({}), TableLimits { width: Some(20), rows: None });
         let expected = "a long n…          n\n---------  ---------\nxxxxxxxx…  1,234,567\n1 row\n";
         assert_eq!(text, expected);
         assert!(text.lines().take(3).all(|line| width_of(line) <= 20), "{text}");
-        let text = shown(answer, json!({}), Room { width: Some(10), rows: None });
+        let text = shown(answer, json!({}), TableLimits { width: Some(10), rows: None });
         assert!(text.ends_with("1 row; 1 column does not fit the screen\n"), "{text}");
         assert!(!text.contains("1,234,567"), "{text}");
     }
 
     #[test]
-    fn rows_beyond_the_room_and_beyond_the_limit_of_the_executor_are_counted() {
+    fn rows_beyond_the_limit_and_beyond_the_limit_of_the_executor_are_counted() {
         let rows: Vec<Value> = (0..60).map(|at| json!([at])).collect();
         let answer = json!({ "columns": ["n"], "rows": rows });
-        let room = Room { width: None, rows: Some(50) };
-        let last = |info: Value| shown(answer.clone(), info, room).lines().last().unwrap().to_owned();
+        let limits = TableLimits { width: None, rows: Some(50) };
+        let last = |info: Value| shown(answer.clone(), info, limits).lines().last().unwrap().to_owned();
         assert_eq!(last(json!({})), "50 of 60 rows");
         assert_eq!(last(json!({ "truncated": true, "total_rows": 1240 })), "50 of 1,240 rows");
         assert_eq!(last(json!({ "truncated": true })), "50 of more than 60 rows");
@@ -231,7 +231,7 @@ rhode island    1,212 mi²  no      x
             let columns = ["one", "two", "three", "four"].map(str::to_owned).to_vec();
             let row = |row: &Vec<String>| row.iter().map(|text| Answer::from(text.as_str())).collect();
             let answer = Answer::Table { columns, rows: cells.iter().map(row).collect() };
-            let text = table(&answer, &AnswerInfo::default(), Room { width: Some(width), rows: None }).unwrap();
+            let text = table(&answer, &AnswerInfo::default(), TableLimits { width: Some(width), rows: None }).unwrap();
             let lines: Vec<&str> = text.lines().collect();
             prop_assert_eq!(lines.len(), cells.len() + 3);
             prop_assert!(lines[..lines.len() - 1].iter().all(|line| width_of(line) <= width), "{}", text);

@@ -41,7 +41,7 @@ pub(crate) struct FeedbackReply {
     program: Option<String>,
 }
 
-/// Judge a reply
+/// Say whether a reply is right
 #[utoipa::path(post, path = "/v1/feedback", request_body = FeedbackRequest, responses(
     (status = 200, description = "The judgement was kept", body = FeedbackReply),
     EngineProblems,

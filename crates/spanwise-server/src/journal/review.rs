@@ -123,7 +123,7 @@ impl Label {
 pub type Reread<'a> = &'a dyn Fn(&Question) -> (Option<f64>, Option<f64>);
 
 /// A question with what is known about it.
-struct Judged<'a> {
+struct Reviewed<'a> {
     last: &'a Judgement,
     label: Label,
 }
@@ -159,7 +159,7 @@ impl Review {
     #[must_use]
     pub fn of(log: &Log) -> Self {
         let mut places: BTreeMap<(String, &Option<String>, Option<String>), usize> = BTreeMap::new();
-        let mut judged: Vec<Judged<'_>> = Vec::new();
+        let mut judged: Vec<Reviewed<'_>> = Vec::new();
         let mut review = Self::default();
         for judgement in &log.judgements {
             let context = judgement.context.as_ref().map(Value::to_string);
@@ -167,7 +167,7 @@ impl Review {
             let label = Label::of(judgement);
             let place = *places.entry(key).or_insert(judged.len());
             let Some(before) = judged.get_mut(place) else {
-                judged.push(Judged { last: judgement, label });
+                judged.push(Reviewed { last: judgement, label });
                 continue;
             };
             if !before.label.agrees(&label) {
@@ -181,7 +181,7 @@ impl Review {
             }
             before.last = judgement;
         }
-        for Judged { last, label } in judged {
+        for Reviewed { last, label } in judged {
             let utterance = last.utterance.clone();
             let (now, context) = (last.now.clone(), last.context.clone());
             match label {

@@ -45,7 +45,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Most lines of a list for people.
+/// Most lines of a list in the text.
 const MAX_LISTED: usize = 20;
 /// Most characters of a question in the table.
 const MAX_SHOWN: usize = 60;

@@ -2,7 +2,7 @@
 //!
 //! The text names unknown words, gives the answer in plain words, then program, probability and tree.
 
-use crate::commands::format::room;
+use crate::commands::format::limits;
 use crate::commands::withhold::refusal;
 use anyhow::Result;
 use spanwise_core::Utterance;
@@ -96,7 +96,7 @@ fn in_words(reading: &Reading) -> String {
     }
     match &reading.answer {
         Some(answer) if !answer.is_empty() => {
-            match spanwise_render::table(answer, &reading.answer_info, room()) {
+            match spanwise_render::table(answer, &reading.answer_info, limits()) {
                 Some(table) => table,
                 None => {
                     let number = with_unit(answer, &reading.answer_info);

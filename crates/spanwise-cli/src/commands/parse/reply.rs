@@ -3,12 +3,12 @@
 use crate::commands::withhold::refusal;
 use crate::output::Columns;
 use spanwise_reading::{Reading, Tree};
-use spanwise_render::{NO_PROGRAM, Room, visible, with_unit};
+use spanwise_render::{NO_PROGRAM, TableLimits, visible, with_unit};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// Program, answer, probability, tree, and other programs; or why there is nothing.
-pub(super) fn text(reading: &Reading, room: Room) -> String {
+pub(super) fn text(reading: &Reading, limits: TableLimits) -> String {
     let mut out = format!("{}\n", visible(&reading.utterance));
     if !reading.is_found() {
         for line in refusal(reading, "--always-answer shows the best guess") {
@@ -20,7 +20,7 @@ pub(super) fn text(reading: &Reading, room: Room) -> String {
         let _ = writeln!(out, "  {name:<11}  {}", visible(value));
     };
     line("program", reading.program.as_deref().unwrap_or(NO_PROGRAM));
-    let table = table(reading, room);
+    let table = table(reading, limits);
     match &reading.denotation {
         _ if table.is_some() => {}
         Some(answer) if answer.is_empty() => line("answer", "(empty)"),
@@ -59,9 +59,9 @@ pub(super) fn text(reading: &Reading, room: Room) -> String {
 }
 
 /// The answer as a table below the rest, if it is one.
-fn table(reading: &Reading, room: Room) -> Option<String> {
-    let room = Room { width: room.width.map(|width| width.saturating_sub(2)), ..room };
-    let table = spanwise_render::table(reading.answer.as_ref()?, &reading.answer_info, room)?;
+fn table(reading: &Reading, limits: TableLimits) -> Option<String> {
+    let limits = TableLimits { width: limits.width.map(|width| width.saturating_sub(2)), ..limits };
+    let table = spanwise_render::table(reading.answer.as_ref()?, &reading.answer_info, limits)?;
     let lines = table.lines().map(|line| format!("  {line}").trim_end().to_owned() + "\n");
     Some(std::iter::once("\n".to_owned()).chain(lines).collect())
 }
@@ -88,7 +88,7 @@ mod tests {
         Unread, UnreadKind,
     };
 
-    const WIDE: Room = Room { width: None, rows: Some(2) };
+    const WIDE: TableLimits = TableLimits { width: None, rows: Some(2) };
 
     #[test]
     fn a_table_is_shown_as_one_and_a_number_with_its_unit() {
