@@ -294,10 +294,14 @@ fn a_log_that_nobody_reads_stalls_neither_requests_nor_the_shutdown() {
         let call = sandbox.call(["serve", "--addr", "127.0.0.1:0"]).arg(lamps());
         let mut child = call.spawn();
         let mut log = BufReader::new(child.stderr.take().unwrap());
-        let mut line = String::new();
-        log.read_line(&mut line).unwrap();
-        let addr = line.trim().strip_prefix("listening on http://");
-        let addr = addr.unwrap_or_else(|| panic!("the server says {line:?}")).to_owned();
+        // A small model may be loaded before that.
+        let addr = loop {
+            let mut line = String::new();
+            assert_ne!(log.read_line(&mut line).unwrap(), 0, "the server tells its address");
+            if let Some(addr) = line.trim().strip_prefix("listening on http://") {
+                break addr.to_owned();
+            }
+        };
         // More than the pipe and the queue hold together.
         let mut server = Server { child, addr };
         ask_health(&server.addr, 12_000);
