@@ -31,6 +31,8 @@ mod eval_parse;
 mod exec;
 mod exec_domains;
 mod explain;
+#[cfg(unix)]
+mod formats;
 mod help;
 mod hostile;
 mod infer_domain;
@@ -38,6 +40,8 @@ mod integrity;
 mod new;
 mod releases;
 mod reproduce;
+#[cfg(unix)]
+mod review;
 mod serve;
 mod shell_help;
 mod streams;

@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 use spanwise_reading::{
-    Alternative, Answer, Cause, ChartSpan, Guess, NodeKind, Reading, Token, Tree, TreeNode,
+    Alternative, Answer, AnswerInfo, Cause, ChartSpan, Guess, NodeKind, Reading, Token, Tree, TreeNode,
 };
 use spanwise_server::{
     Ask, Config, Engine, Event, Executed, Handle, ModelInfo, Refusal, ServeError, Server, Source, Stamp,
@@ -61,6 +61,7 @@ impl Engine for Fake {
             settings: json!({ "search": "exact" }),
             metrics: json!({ "dev": 100.0 }),
             examples: vec!["hello".to_owned()],
+            digest: "0123".to_owned(),
         }
     }
 
@@ -85,6 +86,16 @@ impl Engine for Fake {
         if ask.utterance.starts_with("hard") { HARD } else { Duration::ZERO }
     }
 
+    fn check(&self, program: &str) -> Result<String, Refusal> {
+        match program {
+            "bad(" => return Err(Refusal::Bad("a parenthesis is open".to_owned())),
+            "panic" => panic!("asked to panic"),
+            "slow" => std::thread::sleep(HARD),
+            _ => {}
+        }
+        Ok(program.replace(' ', ""))
+    }
+
     fn execute(&self, program: &str, context: Option<&Value>) -> Result<Executed, Refusal> {
         let program = program.to_owned();
         let note = (program == "noted").then(|| "a remark".to_owned());
@@ -103,7 +114,13 @@ impl Engine for Fake {
             _ => {
                 let text = format!("{program} in {}", context.unwrap_or(&Value::Null));
                 let answer = serde_json::from_str(&program).unwrap_or_else(|_| Answer::Text(text.clone()));
-                Ok(Executed { program, answer: Some(answer), denotation: Some(text), error: None, note })
+                Ok(Executed {
+                    program,
+                    answer: Some(answer),
+                    denotation: Some(text),
+                    note,
+                    ..Executed::default()
+                })
             }
         }
     }
@@ -180,6 +197,7 @@ impl Fake {
             posterior: 0.02,
             score: -1.0,
             answer: Some(Answer::Boolean(true)),
+            answer_info: AnswerInfo::default(),
             denotation: Some("true".to_owned()),
         };
         let has_value = ask.utterance != "novalue";
