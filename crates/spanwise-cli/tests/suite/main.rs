@@ -22,6 +22,8 @@ mod data_benchmarks;
 mod data_import;
 mod data_scan;
 mod data_split;
+#[cfg(feature = "sqlite")]
+mod database;
 #[cfg(feature = "geo")]
 mod demo;
 mod domains;
