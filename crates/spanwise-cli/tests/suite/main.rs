@@ -23,6 +23,8 @@ mod data_generate;
 mod data_import;
 mod data_scan;
 mod data_split;
+#[cfg(feature = "sqlite")]
+mod database;
 #[cfg(feature = "geo")]
 mod demo;
 mod domains;

@@ -9,6 +9,7 @@ use spanwise_reading::{
 };
 use spanwise_server::{
     Ask, Config, Engine, Event, Executed, Handle, ModelInfo, Refusal, ServeError, Server, Source, Stamp,
+    Waiting,
 };
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -79,6 +80,7 @@ impl Engine for Fake {
         if batch.iter().any(|ask| ask.utterance == "lose") {
             return Vec::new();
         }
+        assert!(batch.iter().all(|ask| !ask.execute || !self.evaluates_apart()), "evaluated twice");
         batch.iter().map(|ask| self.reading(ask)).collect()
     }
 
@@ -94,6 +96,31 @@ impl Engine for Fake {
             _ => {}
         }
         Ok(program.replace(' ', ""))
+    }
+
+    fn evaluates_apart(&self) -> bool {
+        self.name == "database"
+    }
+
+    fn evaluate(&self, ask: &Ask, reading: Reading) -> Reading {
+        if ask.utterance.starts_with("slow query") {
+            self.think(ask);
+        }
+        Reading { denotation: Some("evaluated".to_owned()), ..reading }
+    }
+
+    fn execute_until(
+        &self,
+        program: &str,
+        context: Option<&Value>,
+        waiting: &Waiting,
+    ) -> Result<Executed, Refusal> {
+        if program == "slow query" {
+            let ask =
+                Ask { cancelled: Arc::clone(&waiting.cancelled), deadline: waiting.deadline, ..Ask::new("") };
+            self.think(&ask);
+        }
+        self.execute(program, context)
     }
 
     fn execute(&self, program: &str, context: Option<&Value>) -> Result<Executed, Refusal> {
