@@ -4,10 +4,13 @@ use crate::common::Sandbox;
 use serde_json::Value;
 use std::path::Path;
 
-/// The project that `spanwise new` writes.
+/// The project that `spanwise new` writes, with a pair of opposites.
 fn project() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.run(["new", "home"]).exits(0);
+    let text = sandbox.read("home/domain.toml");
+    let text = text.replace("[root]\n", "contrasts = [[\"on\", \"off\"]]\n[root]\n");
+    sandbox.write("home/domain.toml", text);
     sandbox
 }
 

@@ -1,7 +1,7 @@
 //! The loop: draws batches of candidates, has them judged, and keeps what is good, new and unambiguous.
 
 use super::draw::{Draw, opposite};
-use super::productions::Productions;
+use super::productions::{Maker, Productions, Unit};
 use super::render::Render;
 use super::report::{Coverage, Report};
 use super::tree::{Node, is_related};
@@ -10,6 +10,7 @@ use crate::data::Example;
 use hashbrown::{HashMap, HashSet};
 use spanwise_core::{Moment, Random, Utterance};
 use spanwise_lang::{Domain, Terms};
+use std::collections::BTreeMap;
 
 /// Candidates in a batch.
 const BATCH: usize = 256;
@@ -157,10 +158,8 @@ impl Generator<'_, '_> {
     /// The pairs of opposites that can both be said.
     fn contrasts(&self) -> Vec<usize> {
         let contrasts = self.all.domain.contrasts();
-        let is_there = |constant| {
-            let of = |unit: &&super::productions::Unit| unit.constant == Some(constant) && unit.up.is_some();
-            self.all.units.iter().find(of).is_some()
-        };
+        let is_there =
+            |constant| self.all.units.iter().any(|unit| unit.constant == Some(constant) && unit.up.is_some());
         (0..contrasts.len()).filter(|&at| contrasts[at].iter().all(|&it| is_there(it))).collect()
     }
 
@@ -231,10 +230,7 @@ impl Generator<'_, '_> {
     fn needs_now(&self, node: &Node) -> bool {
         let mut needs = false;
         node.visit(&mut |node| {
-            let class = match self.all.all[node.production].maker {
-                super::productions::Maker::Class(class) => class,
-                _ => return,
-            };
+            let Maker::Class(class) = self.all.all[node.production].maker else { return };
             if let Some((words, value)) = &node.value {
                 let without = Utterance::new(words.as_str());
                 let declared = &self.all.domain.classes()[class];
@@ -347,7 +343,7 @@ impl Generator<'_, '_> {
             kept.iter().filter_map(|kept| kept.example.program.as_deref()).collect();
         programs.sort_unstable();
         programs.dedup();
-        let mut twins: std::collections::BTreeMap<(usize, usize), usize> = std::collections::BTreeMap::new();
+        let mut twins: BTreeMap<(usize, usize), usize> = BTreeMap::new();
         kept.iter().filter_map(|kept| kept.pair).for_each(|pair| *twins.entry(pair).or_default() += 1);
         let domain = self.all.domain;
         for (at, [a, b]) in domain.contrasts().iter().enumerate() {
@@ -370,7 +366,7 @@ impl Generator<'_, '_> {
                 counts[unit].1 += usize::from(kept.is_empty);
             }
         }
-        let of = |(at, unit): (usize, &super::productions::Unit)| {
+        let of = |(at, unit): (usize, &Unit)| {
             let (count, empty) = counts[at];
             let reason = (count == 0).then(|| self.reason(at).to_owned());
             Coverage { name: unit.name.clone(), signature: unit.signature.clone(), count, empty, reason }
