@@ -5,7 +5,7 @@ use super::productions::{Maker, Productions, Unit};
 use super::render::Render;
 use super::report::{Coverage, Report};
 use super::tree::{Node, is_related};
-use super::{Candidate, Judge, Settings, Verdict};
+use super::{Candidate, Check, Settings, Verdict};
 use crate::data::Example;
 use hashbrown::{HashMap, HashSet};
 use spanwise_core::{Moment, Random, Utterance};
@@ -72,7 +72,7 @@ struct Generator<'a, 'd> {
 pub fn generate(
     domain: &Domain,
     settings: &Settings,
-    judge: &mut Judge<'_>,
+    judge: &mut Check<'_>,
     watch: &mut dyn FnMut(usize) -> bool,
 ) -> (Vec<Example>, Report) {
     let all = Productions::new(domain);
@@ -99,7 +99,7 @@ pub fn generate(
 }
 
 impl Generator<'_, '_> {
-    fn run(&mut self, judge: &mut Judge<'_>, watch: &mut dyn FnMut(usize) -> bool) {
+    fn run(&mut self, judge: &mut Check<'_>, watch: &mut dyn FnMut(usize) -> bool) {
         let mut n_idle = 0;
         while self.n_kept < self.settings.n {
             let before = self.n_kept;

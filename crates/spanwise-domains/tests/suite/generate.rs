@@ -278,7 +278,7 @@ fn programs_without_an_answer_or_one_of_their_own_are_dropped() {
     let domain = shop();
     let mut judge = |batch: &[Candidate]| -> Vec<Verdict> {
         let judged = |candidate| match answer(&domain, &Odd, candidate) {
-            Answered::Judged(verdict) => verdict,
+            Answered::Ran(verdict) => verdict,
             Answered::NoContext(_) => unreachable!("no context is asked for"),
         };
         batch.iter().map(judged).collect()
