@@ -145,7 +145,7 @@ pub trait Executor: Send + Sync {
         self.execute(terms, program, context)
     }
 
-    /// What `program` becomes before it is evaluated, for people to read: the query of a database. `None` where there is
+    /// What `program` becomes before it is evaluated, as a human-readable text: the query of a database. `None` where there is
     /// no such form.
     fn explain(&self, terms: &Terms, program: TermId) -> Option<String> {
         let _ = (terms, program);
