@@ -35,6 +35,7 @@ mod hostile;
 mod infer_domain;
 mod integrity;
 mod new;
+mod new_from_db;
 mod releases;
 mod reproduce;
 mod serve;

@@ -206,7 +206,10 @@ fn key(table: &Table, dialect: Dialect) -> Option<String> {
         let place = places.clone().find(named).or_else(|| places.next())?;
         of(&[place])
     };
-    of(&table.primary_key).or_else(unique).or_else(rows).or_else(counted)
+    // In SQLite the number of a row is found faster than a key of several columns.
+    let is_composite = table.primary_key.len() > 1 && dialect == Dialect::Sqlite;
+    let numbered = || if is_composite { rows() } else { None };
+    numbered().or_else(|| of(&table.primary_key)).or_else(unique).or_else(rows).or_else(counted)
 }
 
 fn table_noun(
@@ -522,6 +525,7 @@ fn is_coded(text: &str) -> bool {
             "address",
         ],
     ) && !matches!(text, "brand name" | "category name")
+        || text == "title"
 }
 
 fn value_noun(

@@ -16,9 +16,11 @@ impl Rules<'_> {
             if !is_asked(noun) {
                 continue;
             }
-            let (any, rows) = (ty(noun, "Any"), ty(noun, "Rows"));
+            let (any, rows, set) = (ty(noun, "Any"), ty(noun, "Rows"), ty(noun, "Set"));
             self.language.ty(&any, &[]);
             self.language.ty(&rows, &[&any]);
+            self.language.ty(&set, &[&rows]);
+            self.language.ty(&ty(noun, "Best"), &[&rows]);
             self.language.root(&any);
             let mut phrases = vec![noun.many.clone()];
             if noun.is_person && noun.kind == NounKind::Rows {
@@ -28,7 +30,7 @@ impl Rules<'_> {
             self.language.show.push((any, show(noun)));
             let one = ty(noun, "One");
             let say = vec![noun.many.clone()];
-            self.language.add(&free(&noun.name), format!("-> {rows}"), keys(select(noun)), &strs(&say));
+            self.language.add(&free(&noun.name), format!("-> {set}"), keys(select(noun)), &strs(&say));
             if let Some(label) = &noun.label {
                 self.language.ty(&one, &[&ty(noun, "Any")]);
                 let label = paths::on(label, "t0");
@@ -77,7 +79,7 @@ impl Rules<'_> {
             }
             self.narrowed(place);
             self.connectives(place);
-            let rows = ty(noun, "Rows");
+            let rows = ty(noun, "Set");
             let say = [
                 "how many {1} are there",
                 "how many {1}",
@@ -112,7 +114,7 @@ impl Rules<'_> {
     /// *orders* with what narrows them.
     fn narrowed(&mut self, place: usize) {
         let noun = self.noun(place);
-        let (filters, kind, rows) = (ty(noun, "Filters"), ty(noun, "Kind"), ty(noun, "Rows"));
+        let (filters, kind, rows) = (ty(noun, "Filters"), ty(noun, "Kind"), ty(noun, "Set"));
         let name = free(&noun.name);
         let many = &noun.many;
         let key = paths::key(noun, "t0");
