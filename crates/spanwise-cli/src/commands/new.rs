@@ -32,7 +32,7 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t = Origin::Home)]
     from: Origin,
     #[command(flatten)]
-    database: from_db::Args,
+    database: from_db::FromDb,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]

@@ -101,6 +101,7 @@ pub(super) fn language(plan: &Plan) -> Language {
     rules.groups();
     rules.sets();
     rules.contrasts();
+    rules.language.finish();
     rules.language
 }
 

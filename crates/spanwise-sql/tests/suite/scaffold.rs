@@ -191,11 +191,17 @@ fn outline(schema: &Schema) -> Vec<String> {
             .iter()
             .map(|column| {
                 let figures = column.figures.as_ref();
-                let figures = figures.map(|figures| (figures.values, figures.missing, figures.distinct, figures.common.clone()));
+                let figures = figures.map(|figures| {
+                    (figures.values, figures.missing, figures.distinct, figures.common.clone())
+                });
                 format!("{} {:?} {figures:?}", column.name, column.kind)
             })
             .collect();
-        let keys: Vec<_> = table.foreign_keys.iter().map(|key| (key.columns.clone(), key.table, key.referenced.clone(), key.is_guessed)).collect();
+        let keys: Vec<_> = table
+            .foreign_keys
+            .iter()
+            .map(|key| (key.columns.clone(), key.table, key.referenced.clone(), key.is_guessed))
+            .collect();
         lines.push(format!("{} {} {:?} {columns:#?} {keys:?}", table.name, table.rows, table.primary_key));
     }
     lines
@@ -237,7 +243,13 @@ fn what_is_left_out_is_said() {
     );
     let project = made(&*database, "left out");
     let left_out = project.left_out.join("\n");
-    for reason in ["nothing: it is empty", "{x}: its name has braces", "seen: a view", "full.data: left out", "odd.a{b: left out"] {
+    for reason in [
+        "nothing: it is empty",
+        "{x}: its name has braces",
+        "seen: a view",
+        "full.data: left out",
+        "odd.a{b: left out",
+    ] {
         assert!(left_out.contains(reason), "{reason} in {left_out}");
     }
     for reason in &project.left_out {
@@ -247,7 +259,8 @@ fn what_is_left_out_is_said() {
 
 #[test]
 fn tables_can_be_chosen_and_unknown_names_are_refused() {
-    let (_directory, database) = sqlite(&format!("{ROLES} create view open_orders as select * from orders where status = 'open';"));
+    let (_directory, database) =
+        sqlite(&format!("{ROLES} create view open_orders as select * from orders where status = 'open';"));
     let schema = read(&*database);
     let titles = |options: &Options| {
         let project = project(&schema, options).unwrap();
@@ -255,7 +268,10 @@ fn tables_can_be_chosen_and_unknown_names_are_refused() {
         project.nouns.into_iter().map(|(table, _)| table).collect::<Vec<_>>()
     };
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-    assert_eq!(titles(&Options { tables: names(&["Orders", "employee"]), ..options() }), ["employee", "orders"]);
+    assert_eq!(
+        titles(&Options { tables: names(&["Orders", "employee"]), ..options() }),
+        ["employee", "orders"]
+    );
     assert_eq!(titles(&Options { exclude: names(&["address"]), ..options() }), ["employee", "orders"]);
     assert_eq!(titles(&Options { tables: names(&["open_orders"]), ..options() }), ["open_orders"]);
     let error = project(&schema, &Options { tables: names(&["ordres"]), ..options() }).unwrap_err();
@@ -284,7 +300,10 @@ fn two_hundred_tables_become_a_domain_of_bounded_size() {
     let project = made(&*database, "two hundred");
     assert!(project.nouns.len() >= 8, "{}", project.nouns.len());
     assert!(project.signatures < 3 * BUDGET, "{}", project.signatures);
-    assert_eq!(project.left_out.iter().filter(|reason| reason.contains("`--tables` chooses others")).count(), 200 - project.nouns.len());
+    assert_eq!(
+        project.left_out.iter().filter(|reason| reason.contains("`--tables` chooses others")).count(),
+        200 - project.nouns.len()
+    );
 }
 
 #[test]
@@ -302,7 +321,14 @@ fn what_only_sqlite_has_is_read() {
         let table = schema.tables.iter().find(|known| known.name == table).unwrap();
         table.columns.iter().map(|column| column.kind).collect()
     };
-    let expected = [ColumnKind::Integer, ColumnKind::Integer, ColumnKind::Timestamp, ColumnKind::Epoch, ColumnKind::Integer, ColumnKind::Other];
+    let expected = [
+        ColumnKind::Integer,
+        ColumnKind::Integer,
+        ColumnKind::Timestamp,
+        ColumnKind::Epoch,
+        ColumnKind::Integer,
+        ColumnKind::Other,
+    ];
     assert_eq!(kinds("flexible"), expected);
     assert!(!schema.tables[0].has_row_ids && schema.tables[2].has_row_ids);
     made(&*database, "sqlite");
@@ -336,7 +362,8 @@ fn the_databases_of_the_examples_give_files_that_load_on_both() {
         let script = format!("{}/../../examples/{name}/make.py", env!("CARGO_MANIFEST_DIR"));
         let directory = TempDir::new().unwrap();
         let run = |option: Option<&str>, file: &str| {
-            let made = Command::new("python3").arg(&script).args(option).arg(directory.path().join(file)).output();
+            let made =
+                Command::new("python3").arg(&script).args(option).arg(directory.path().join(file)).output();
             made.is_ok_and(|output| output.status.success())
         };
         if !run(None, "a.db") {
@@ -351,7 +378,9 @@ fn the_databases_of_the_examples_give_files_that_load_on_both() {
         let statements = std::fs::read_to_string(directory.path().join("a.sql")).unwrap();
         let Some(other) = postgres(&format!("example_{name}"), &statements) else { continue };
         made(&*other, name);
-        let rows = |schema: Schema| schema.tables.into_iter().map(|table| (table.name, table.rows)).collect::<Vec<_>>();
+        let rows = |schema: Schema| {
+            schema.tables.into_iter().map(|table| (table.name, table.rows)).collect::<Vec<_>>()
+        };
         assert_eq!(rows(read(&*database)), rows(read(&*other)));
     }
 }
@@ -375,7 +404,9 @@ fn statements(tables: &[(String, Vec<(String, u8)>)]) -> String {
     let mut ddl = String::new();
     for (place, (table, columns)) in tables.iter().enumerate() {
         let mut name = table.clone();
-        while taken.iter().any(|known| known.eq_ignore_ascii_case(&name)) || name.to_lowercase().starts_with("sqlite_") {
+        while taken.iter().any(|known| known.eq_ignore_ascii_case(&name))
+            || name.to_lowercase().starts_with("sqlite_")
+        {
             name.push('x');
         }
         let mut parts = vec!["\"key\" integer primary key".to_owned()];
@@ -387,8 +418,14 @@ fn statements(tables: &[(String, Vec<(String, u8)>)]) -> String {
             }
             used.push(column.clone());
             let (ty, cell) = [
-                ("text", "'v' || i"), ("integer", "i * 3"), ("numeric(8,2)", "i + 0.5"), ("date", "'2024-01-0' || i"), ("boolean", "i % 2"),
-                ("text", "'kind ' || (i % 2)"), ("datetime", "case when i > 1 then '2024-01-01 10:0' || i || ':00' end"), ("blob", "x'00'"),
+                ("text", "'v' || i"),
+                ("integer", "i * 3"),
+                ("numeric(8,2)", "i + 0.5"),
+                ("date", "'2024-01-0' || i"),
+                ("boolean", "i % 2"),
+                ("text", "'kind ' || (i % 2)"),
+                ("datetime", "case when i > 1 then '2024-01-01 10:0' || i || ':00' end"),
+                ("blob", "x'00'"),
             ][usize::from(*kind) % 8];
             parts.push(format!("{} {ty}", quoted(column)));
             cells += &format!(", {cell}");

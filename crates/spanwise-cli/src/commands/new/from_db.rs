@@ -25,7 +25,7 @@ const TIME: Duration = Duration::from_secs(600);
 
 /// Options of a project from a database.
 #[derive(clap::Args)]
-pub(super) struct Args {
+pub(super) struct FromDb {
     /// Begin with the tables of a database: sqlite:shop.db or postgres://user@host:5432/name. Nothing is written into it
     #[arg(long, value_name = "URL", conflicts_with = "from")]
     pub(super) from_db: Option<String>,
@@ -61,7 +61,7 @@ impl Drop for Draft {
     }
 }
 
-pub(super) fn run(directory: &Path, args: &Args, url: &str) -> Result<Status> {
+pub(super) fn run(directory: &Path, args: &FromDb, url: &str) -> Result<Status> {
     let name = name(directory).map_err(WrongCall)?;
     refuse_unless_free(directory)?;
     let project = read(name, directory, args, url)?;
@@ -75,7 +75,7 @@ pub(super) fn run(directory: &Path, args: &Args, url: &str) -> Result<Status> {
 }
 
 /// Reads the database and makes the texts.
-fn read(name: &str, directory: &Path, args: &Args, url: &str) -> Result<Project> {
+fn read(name: &str, directory: &Path, args: &FromDb, url: &str) -> Result<Project> {
     let config = DatabaseConfig { password_env: args.password_env.clone(), ..DatabaseConfig::new(url) };
     let spinner = progress_spinner("{spinner} {msg}");
     spinner.set_message("opening the database");
@@ -187,7 +187,7 @@ fn keep(mut draft: Draft, directory: &Path) -> Result<()> {
     Ok(())
 }
 
-fn report(directory: &Path, args: &Args, project: &Project, (train, dev): (usize, usize)) -> Result<Status> {
+fn report(directory: &Path, args: &FromDb, project: &Project, (train, dev): (usize, usize)) -> Result<Status> {
     let place = directory.display();
     for reason in &project.left_out {
         say(&format!("left out: {reason}"));

@@ -235,8 +235,15 @@ pub(super) fn show(noun: &Noun) -> String {
 /// The names of a noun's rows, as a query.
 pub(super) fn names_query(noun: &Noun) -> String {
     let label = noun.label.as_deref().map(|label| paths::on(label, "t0")).unwrap_or_default();
+    // Names such as *in* (a country) would be read into every question.
+    let stopped: Vec<String> = noun.stopped.iter().map(|name| crate::schema::literal(name)).collect();
+    let but = if stopped.is_empty() {
+        String::new()
+    } else {
+        format!(" and {label} not in ({})", stopped.join(", "))
+    };
     format!(
-        "sql: select distinct {label} as name from {} as t0 where length({label}) > 1 order by 1 limit {MOST_NAMES}",
+        "sql: select distinct {label} as name from {} as t0 where {label} <> ''{but} order by 1 limit {MOST_NAMES}",
         noun.source
     )
 }
