@@ -107,6 +107,3 @@ fn check_names(schema: &Schema, options: &Options) -> Result<(), ScaffoldError> 
 fn is_called(table: &crate::schema::Table, name: &str) -> bool {
     table.name.eq_ignore_ascii_case(name) || table.title().eq_ignore_ascii_case(name)
 }
-
-#[cfg(test)]
-mod tests;

@@ -10,6 +10,7 @@ mod postgres;
 mod sqlite;
 
 use crate::database::{Database, DatabaseError, Dialect};
+pub(crate) use figures::literal;
 pub use figures::quoted;
 
 /// What a database holds.

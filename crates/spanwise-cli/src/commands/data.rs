@@ -2,7 +2,7 @@
 
 mod annotate;
 mod export;
-mod generate;
+pub(crate) mod generate;
 mod import;
 mod noise;
 mod review;

@@ -3,6 +3,8 @@
 //!
 //! The texts are embedded in the binary; nothing is downloaded.
 
+mod from_db;
+
 use super::make_directory;
 use crate::output::{Status, WrongCall};
 use anyhow::Result;
@@ -17,7 +19,11 @@ use std::path::{Path, PathBuf};
 /// The last part of DIR is the name of the domain. The project works as it is: `check`, `train` and `parse` run at once, and
 /// comments explain how to change every part. A directory that is not empty is refused.
 #[derive(clap::Args)]
-#[command(after_help = "Examples:\n  spanwise new my-domain\n  spanwise new projects/maps --from geo")]
+#[command(after_help = "Examples:\n  spanwise new my-domain\n  spanwise new projects/maps --from geo\n  \
+    spanwise new shop --from-db sqlite:shop.db\n  \
+    PGPASSWORD=... spanwise new shop --from-db postgres://ann@db.example.org:5432/shop --tables customer,orders,product\n\n\
+    From a database, `new` reads tables, columns, keys and a few values, and writes a domain file with the SQL for all that can be \
+    asked, and generated questions to train on. It says what it leaves out, and it never writes into the database.")]
 pub(crate) struct Args {
     /// The directory to make; its last part is the name of the domain
     #[arg(value_name = "DIR")]
@@ -25,6 +31,8 @@ pub(crate) struct Args {
     /// The domain to begin with: lamps and fans (home), or a copy of a built-in domain
     #[arg(long, value_enum, default_value_t = Origin::Home)]
     from: Origin,
+    #[command(flatten)]
+    database: from_db::FromDb,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
@@ -42,6 +50,9 @@ const MAX_NAME: usize = 64;
 type File = (String, String);
 
 pub(crate) fn run(args: &Args) -> Result<Status> {
+    if let Some(url) = &args.database.from_db {
+        return from_db::run(&args.directory, &args.database, url);
+    }
     let name = name(&args.directory).map_err(WrongCall)?;
     let place = args.directory.display();
     refuse_unless_free(&args.directory)?;

@@ -40,6 +40,7 @@ mod hostile;
 mod infer_domain;
 mod integrity;
 mod new;
+mod new_from_db;
 mod releases;
 mod reproduce;
 #[cfg(unix)]

@@ -42,8 +42,10 @@ impl Kind {
 /// An attribute of a noun.
 #[derive(Clone, Debug)]
 pub(super) struct Attribute {
-    /// Its words: *unit price*.
+    /// Its words: *unit price*, *ordered at*.
     pub(super) text: String,
+    /// How it is said: *unit price*, *order date*.
+    pub(super) said: String,
     /// The name of its constant.
     pub(super) name: String,
     pub(super) kind: Kind,
@@ -84,9 +86,12 @@ pub(super) fn attribute(table: &Table, place: usize, noun: &[String], dialect: D
         (ColumnKind::Text | ColumnKind::Uuid, Dialect::Postgres) => (format!("{raw}::text"), raw),
         _ => (raw.clone(), raw),
     };
+    let happened = (kind == Kind::Date).then(|| happened(&column.name, noun)).flatten();
+    let said = happened.as_ref().map_or_else(|| text.clone(), |happened| date_noun(&text, happened));
     Some(Attribute {
+        said,
         name: names::snake(&names::words(&text), &format!("column_{}", place + 1)),
-        happened: (kind == Kind::Date).then(|| happened(&column.name, noun)).flatten(),
+        happened,
         degrees: (kind.is_amount()).then(|| degrees(&words)).flatten(),
         is_additive: kind.is_amount()
             && english::has_any(&words, english::ADDITIVE)
@@ -239,6 +244,22 @@ fn happened(name: &str, noun: &[String]) -> Option<String> {
         None if plain.ends_with("ed") && plain.len() > 4 => Some(plain),
         None if matches!(plain.as_str(), "dob" | "birthdate" | "birthday") => Some("born".to_owned()),
         None => None,
+    }
+}
+
+/// The noun for a day: *order date* for `ordered_at`.
+fn date_noun(text: &str, happened: &str) -> String {
+    if !text.ends_with(" at") && !text.ends_with(" on") && text != happened {
+        return text.to_owned();
+    }
+    let listed = english::HAPPENED.iter().find(|(_, known)| *known == happened);
+    match (listed, happened) {
+        (_, "registered") => "registration date".to_owned(),
+        (_, "delivered") => "delivery date".to_owned(),
+        (_, "opened") => "opening date".to_owned(),
+        (_, "founded") => "founding date".to_owned(),
+        (Some((noun, _)), _) => format!("{noun} date"),
+        (None, _) => format!("{happened} date"),
     }
 }
 

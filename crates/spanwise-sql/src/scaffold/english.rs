@@ -312,6 +312,31 @@ pub(super) const PEOPLE: &[&str] = &[
     "rider",
 ];
 
+/// Nouns for people who work for the owner of the database: they sell, and do not buy.
+pub(super) const STAFF: &[&str] = &[
+    "employee",
+    "staff",
+    "manager",
+    "agent",
+    "seller",
+    "salesperson",
+    "worker",
+    "librarian",
+    "clerk",
+    "cashier",
+    "doctor",
+    "nurse",
+    "physician",
+    "teacher",
+    "instructor",
+    "professor",
+    "driver",
+    "pilot",
+    "coach",
+    "referee",
+    "representative",
+];
+
 /// Nouns for places: what is there is *in* them or *from* them.
 pub(super) const PLACES: &[&str] = &[
     "city",

@@ -136,6 +136,16 @@ impl Language {
         &mut self.constants[place]
     }
 
+    /// Drops constants that got words only, and what mentions them.
+    pub(super) fn finish(&mut self) {
+        self.constants.retain(|constant| !constant.signatures.is_empty());
+        let constants = &self.constants;
+        let is_known = |name: &str| constants.iter().any(|constant| constant.name == name);
+        self.contrasts.retain(|(one, other)| is_known(one) && is_known(other));
+        self.places =
+            constants.iter().enumerate().map(|(place, constant)| (constant.name.clone(), place)).collect();
+    }
+
     pub(super) fn signatures(&self) -> usize {
         self.constants.iter().map(|constant| constant.signatures.len()).sum::<usize>() + self.classes.len()
     }

@@ -65,6 +65,8 @@ pub(super) struct Noun {
     pub(super) is_detail: bool,
     /// For values and periods, the noun of the table.
     pub(super) base: Option<usize>,
+    /// Names that are words of any sentence, and are not read.
+    pub(super) stopped: Vec<String>,
     /// Examples of names, for comments.
     pub(super) samples: Vec<String>,
 }
@@ -206,7 +208,10 @@ fn key(table: &Table, dialect: Dialect) -> Option<String> {
         let place = places.clone().find(named).or_else(|| places.next())?;
         of(&[place])
     };
-    of(&table.primary_key).or_else(unique).or_else(rows).or_else(counted)
+    // In SQLite the number of a row is found faster than a key of several columns.
+    let is_composite = table.primary_key.len() > 1 && dialect == Dialect::Sqlite;
+    let numbered = || if is_composite { rows() } else { None };
+    numbered().or_else(|| of(&table.primary_key)).or_else(unique).or_else(rows).or_else(counted)
 }
 
 fn table_noun(
@@ -269,8 +274,16 @@ fn table_noun(
         attributes,
         rows: table.rows,
         base: None,
+        stopped: stopped(samples.map(|figures| figures.common.as_slice()).unwrap_or_default()),
         samples: samples.map(|figures| figures.common.iter().take(3).cloned().collect()).unwrap_or_default(),
     }
+}
+
+/// The names that are words of any sentence, unless all names are.
+fn stopped(names: &[String]) -> Vec<String> {
+    let is_stop = |name: &&String| english::STOP.contains(&name.trim().to_lowercase().as_str());
+    let found: Vec<String> = names.iter().filter(is_stop).cloned().collect();
+    if found.len() < names.len() { found } else { Vec::new() }
 }
 
 /// Whether the key of a table consists of references to several others.
@@ -483,8 +496,7 @@ fn values(schema: &Schema, number_of: &[Option<usize>], plan: &mut Plan, taken: 
             let labels =
                 plan.nouns[base].label.as_ref().is_some_and(|label| label.contains(&attribute.value));
             if attribute.kind == Kind::Text && few && !labels && !is_coded(&attribute.text) {
-                let samples = figures.common.iter().take(3).cloned().collect();
-                value_noun(plan, base, &attribute, samples, figures.distinct, taken);
+                value_noun(plan, base, &attribute, &figures.common, figures.distinct, taken);
             }
             if attribute.kind == Kind::Date && attribute.is_main && plan.nouns[base].rows > 20 {
                 period_nouns(
@@ -522,13 +534,14 @@ fn is_coded(text: &str) -> bool {
             "address",
         ],
     ) && !matches!(text, "brand name" | "category name")
+        || text == "title"
 }
 
 fn value_noun(
     plan: &mut Plan,
     base: usize,
     attribute: &Attribute,
-    samples: Vec<String>,
+    common: &[String],
     count: u64,
     taken: &mut HashSet<String>,
 ) {
@@ -569,7 +582,8 @@ fn value_noun(
         is_person: false,
         is_detail: false,
         base: Some(base),
-        samples,
+        stopped: stopped(common),
+        samples: common.iter().take(3).cloned().collect(),
     };
     plan.nouns.push(noun);
     plan.links.push(link);
@@ -626,6 +640,7 @@ fn period_nouns(
             is_person: false,
             is_detail: false,
             base: Some(base),
+            stopped: Vec::new(),
             samples: Vec::new(),
         };
         plan.nouns.push(noun);

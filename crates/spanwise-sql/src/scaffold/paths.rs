@@ -128,8 +128,8 @@ pub(super) fn key(noun: &Noun, alias: &str) -> String {
     on(&noun.key, alias)
 }
 
-/// Paths from a noun, shortest first: up, down, and down and then up again. Of several to the same noun, those of the
-/// shortest length; none visits a noun twice.
+/// Paths from a noun, shortest first: up, down, and down and then up again. Of several to the same noun over the same noun at
+/// the bottom, those of the shortest length; none visits a noun twice.
 pub(super) fn from(plan: &Plan, start: usize, longest: usize) -> Vec<Path> {
     let mut found: Vec<Path> = Vec::new();
     let mut border = vec![Path { from: start, to: start, steps: Vec::new() }];
@@ -156,8 +156,17 @@ pub(super) fn from(plan: &Plan, start: usize, longest: usize) -> Vec<Path> {
         found.extend(next.iter().cloned());
         border = next;
     }
+    let bottom = |path: &Path| {
+        let n_down = path.steps.iter().filter(|step| step.is_down).count();
+        (0 < n_down && n_down < path.steps.len()).then(|| path.nouns(plan)[n_down])
+    };
     let shortest = |path: &Path| {
-        let same = found.iter().filter(|other| other.to == path.to);
+        // A way that only goes up, or only down, is better than one over something else.
+        let straight = found.iter().any(|other| other.to == path.to && bottom(other).is_none());
+        if straight && bottom(path).is_some() {
+            return false;
+        }
+        let same = found.iter().filter(|other| other.to == path.to && bottom(other) == bottom(path));
         same.map(|other| other.steps.len()).min() == Some(path.steps.len())
     };
     found.iter().filter(|path| shortest(path)).cloned().collect()

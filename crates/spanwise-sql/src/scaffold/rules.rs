@@ -33,6 +33,8 @@ const RESERVED: &[&str] = &[
     "in",
     "on",
     "contains",
+    "containing",
+    "handled",
     "is",
     "missing",
     "known",
@@ -99,6 +101,7 @@ pub(super) fn language(plan: &Plan) -> Language {
     rules.groups();
     rules.sets();
     rules.contrasts();
+    rules.language.finish();
     rules.language
 }
 
@@ -166,7 +169,6 @@ impl<'a> Rules<'a> {
             ("with", "without"),
             ("most", "fewest"),
             ("highest", "lowest"),
-            ("top", "bottom"),
             ("sorted_up", "sorted_down"),
             ("highest_value", "lowest_value"),
             ("above_average", "below_average"),

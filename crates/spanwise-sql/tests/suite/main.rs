@@ -13,6 +13,8 @@ mod hostile;
 mod postgres;
 #[cfg(feature = "sqlite")]
 mod programs;
+#[cfg(all(feature = "sqlite", feature = "postgres", unix))]
+mod scaffold;
 #[cfg(all(feature = "postgres", unix))]
 mod server;
 #[cfg(feature = "sqlite")]

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use spanwise_chart::candidates::PredicatePlacement;
 use spanwise_chart::derivable::Derivability;
 use spanwise_core::{Moment, Utterance};
-use spanwise_domains::data::{write_atomic, write_examples};
+use spanwise_domains::data::{Example, write_atomic, write_examples};
 use spanwise_domains::exec::{self, Executor};
 use spanwise_domains::generate::{Answered, Candidate, Report, Settings, Verdict, answer, generate};
 use spanwise_domains::load::Spec;
@@ -111,6 +111,24 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         write_text(&mut out, &text)?
     }
     Ok(())
+}
+
+/// Examples from the grammar of a domain, checked and run like those of the command.
+pub(crate) fn examples(
+    domain: &Domain,
+    executor: Option<&dyn Executor>,
+    settings: &Settings,
+    limit: Duration,
+) -> (Vec<Example>, Report) {
+    let mut judge = Judge::new(domain, executor, true);
+    let bar = progress_bar(settings.n, "generating {bar:30} {pos}/{len}, {eta} left");
+    let started = Instant::now();
+    let made = generate(domain, settings, &mut |batch| judge.verdicts(batch), &mut |done| {
+        bar.set_position(done as u64);
+        started.elapsed() < limit
+    });
+    bar.finish_and_clear();
+    made
 }
 
 /// Whether a path is meant as a directory: it is one, or its name has no extension.

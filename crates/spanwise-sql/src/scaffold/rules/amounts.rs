@@ -1,6 +1,6 @@
 //! What adds up along references: the revenue of a product, what a customer spent.
 
-use super::{Rules, is_asked, keys, strs, ty, value};
+use super::{Rules, keys, strs, ty, value};
 use crate::scaffold::attributes::Kind;
 use crate::scaffold::names;
 use crate::scaffold::nouns::NounKind;
@@ -50,7 +50,7 @@ impl Rules<'_> {
         for path in self.paths[place].clone() {
             let end = &plan.nouns[path.to];
             let is_plain = path.steps.iter().all(|step| !plan.links[step.link].has_role);
-            if !path.is_functional() || !is_plain || !is_asked(end) {
+            if !path.is_functional() || !is_plain || end.kind != NounKind::Rows {
                 continue;
             }
             let (all, some) = self.attribute_types(path.to, Kind::Money);
@@ -117,7 +117,7 @@ impl Rules<'_> {
     /// *who spent the most*, *best selling products*.
     fn extremes(&mut self, place: usize, of_one: &str, of_two: &str) {
         let noun = self.noun(place);
-        let rows = ty(noun, "Rows");
+        let (rows, chosen) = (ty(noun, "Set"), ty(noun, "Best"));
         let words: [&[&str]; 2] = if noun.is_person {
             [
                 &[
@@ -151,7 +151,7 @@ impl Rules<'_> {
                 "select key from (select key, rank() over (order by value {order}) as place from ({}) as v where value is not null) as s where place = 1",
                 named(of_one)
             );
-            self.language.add(name, format!("{rows} -> {rows}"), keys(best), texts);
+            self.language.add(name, format!("{rows} -> {chosen}"), keys(best), texts);
             let several = format!(
                 "select key, row_number() over (order by value {order}, key) from ({}) as v where value is not null order by value {order}, key limit {{1:value}}",
                 named(of_two)
@@ -167,7 +167,7 @@ impl Rules<'_> {
                     }
                 })
                 .collect();
-            self.language.add(name, format!("Whole, {rows} -> {rows}"), super::rank(several), &strs(&say));
+            self.language.add(name, format!("Whole, {rows} -> {chosen}"), super::rank(several), &strs(&say));
         }
         let (most, least) = if noun.is_person {
             (["spent the most"], ["spent the least"])

@@ -72,7 +72,7 @@ impl Rules<'_> {
             let grouped = self.grouped(path.to, kind.suffix());
             let sql = format!("select {group}, v.value from {from} where {group} is not null");
             self.language.add(&name, format!("{own}Of -> {grouped}"), value(sql), &strs(&say));
-            let can_lift = end.kind != NounKind::Periods && path.steps.len() == 1;
+            let can_lift = end.kind == NounKind::Rows && path.steps.len() == 1;
             if can_lift {
                 self.lift(
                     path,
@@ -94,19 +94,18 @@ impl Rules<'_> {
             say.extend([format!("{{1}} does each {one} have"), format!("{{1}} did each {one} have")]);
         } else {
             say.extend([
-                format!("{{1}} are there per {one}"),
                 format!("{{1}} are there in each {one}"),
                 format!("{{1}} are in each {one}"),
                 format!("{{1}} does each {one} have"),
             ]);
         }
-        let rows = ty(noun, "Rows");
+        let rows = ty(noun, "Set");
         let grouped = self.grouped(path.to, "Rows");
         let sql = format!(
             "select distinct {group}, {key} from {joins} where {key} in ({{1}}) and {group} is not null"
         );
         self.language.add(&name, format!("{rows} -> {grouped}"), value(sql), &strs(&say));
-        if end.kind != NounKind::Periods && path.steps.len() == 1 {
+        if end.kind == NounKind::Rows && path.steps.len() == 1 {
             let (all, _) = self.attribute_types(path.to, Kind::Number);
             let sql = format!(
                 "select {group}, count(distinct {key}) from {joins} where {key} in ({{1}}) group by {group}"
@@ -175,7 +174,7 @@ impl Rules<'_> {
     /// The type of values by a noun; periods have no attributes of their own.
     fn result_type(&mut self, place: usize, kind: Kind) -> String {
         let noun = self.noun(place);
-        if noun.kind != NounKind::Periods {
+        if noun.kind == NounKind::Rows {
             return self.attribute_types(place, kind).1;
         }
         let some = format!("{}Of", ty(noun, kind.suffix()));

@@ -65,9 +65,7 @@ impl Rules<'_> {
                 self.down(path, true);
             }
             (1, 2) if is_place => self.class(path),
-            (1.., 2..) if n_down < path.steps.len() && end.kind == NounKind::Rows && !is_detail => {
-                self.event(path)
-            }
+            (1.., 2..) if n_down < path.steps.len() && self.meets(path) => self.event(path),
             _ => {}
         }
     }
@@ -184,7 +182,7 @@ impl Rules<'_> {
     /// Things by what belongs to them: *customers with orders over $100*, *without*, *with the most*, *with more than 5*.
     fn down(&mut self, path: &Path, with_counts: bool) {
         let (noun, end) = (self.noun(path.from), self.noun(path.to));
-        let (rows, theirs) = (ty(noun, "Rows"), ty(end, "Rows"));
+        let (rows, chosen, theirs) = (ty(noun, "Set"), ty(noun, "Best"), ty(end, "Set"));
         let (key, other) = (paths::key(noun, "t0"), paths::key(end, &path.last()));
         let within = format!("{other} in ({{1}})");
         let verbs = verb(&end.one).filter(|_| noun.is_person);
@@ -227,7 +225,10 @@ impl Rules<'_> {
                 format!("{{2}} has the {words} {{1}}"),
                 format!("{{2}} have the {words} {{1}}"),
             ];
-            self.language.add(name, format!("{theirs}, {rows} -> {rows}"), keys(best), &strs(&say));
+            self.language.add(name, format!("{theirs}, {rows} -> {chosen}"), keys(best), &strs(&say));
+            if name == "fewest" {
+                continue;
+            }
             let join = self.counted(path, &format!("{other} in ({{2}})"));
             let several = format!(
                 "select key, row_number() over (order by number {order}, key) from ({join}) as c where key in ({{3}}) order by number {order}, key limit {{1:value}}"
@@ -238,14 +239,17 @@ impl Rules<'_> {
                 format!("top {{1}} {{3}} with the {words} {{2}}"),
                 format!("top {{1}} {{3}} by number of {{2}}"),
             ];
-            let say = if name == "most" { &say[..] } else { &say[..2] };
-            self.language.add(name, format!("Whole, {theirs}, {rows} -> {rows}"), rank(several), &strs(say));
+            self.language.add(
+                name,
+                format!("Whole, {theirs}, {rows} -> {chosen}"),
+                rank(several),
+                &strs(&say),
+            );
         }
         for (name, operator, words) in [
             ("over", ">", &["more than", "over"][..]),
             ("under", "<", &["fewer than", "less than"]),
             ("at_least", ">=", &["at least"]),
-            ("at_most", "<=", &["at most"]),
             ("exactly", "=", &["exactly", "just", "only"]),
         ] {
             let sql = format!(
@@ -287,7 +291,13 @@ impl Rules<'_> {
         let event = path.steps.iter().rposition(|step| step.is_down).map(|step| self.noun(nouns[step + 1]));
         let Some(event) = event else { return };
         let known = verb(&event.one);
+        let is_staff = |noun: &Noun| noun.one.split(' ').any(|word| english::STAFF.contains(&word));
+        if is_staff(noun) || is_staff(end) {
+            self.handled(path, noun, end);
+            return;
+        }
         let name = match known {
+            Some(_) if !noun.is_person && !end.is_person => "containing".to_owned(),
             Some((_, _, past, _)) => names::snake(&names::words(past), "did"),
             None => format!("by_{}", names::snake(&names::words(&event.one), "event")),
         };
@@ -308,10 +318,44 @@ impl Rules<'_> {
         }
         let mut phrases: Vec<&str> =
             known.map(|(_, _, past, participle)| vec![*past, *participle]).unwrap_or_default();
+        if phrases.contains(&"bought") {
+            phrases.extend(["ordered", "purchased"]);
+        }
+        if name == "containing" {
+            phrases = vec!["containing", "with"];
+        }
         if phrases.is_empty() {
             phrases.push(&event.one);
         }
         self.language.phrases(&name, &phrases);
+    }
+
+    /// Whether a path leads over an event, and over nothing else, from a person to a thing or back, or from the event
+    /// to what is in it.
+    fn meets(&self, path: &Path) -> bool {
+        let nouns = path.nouns(self.plan);
+        let inner = &nouns[1..nouns.len() - 1];
+        let (noun, end) = (self.noun(path.from), self.noun(path.to));
+        let is_event = |place: &usize| {
+            let noun = self.noun(*place);
+            verb(&noun.one).is_some() || noun.is_detail || noun.kind == NounKind::Junction
+        };
+        let ends =
+            end.kind == NounKind::Rows && noun.kind == NounKind::Rows && !noun.is_detail && !end.is_detail;
+        let is_close = path.steps.len() == 2 && self.noun(inner[0]).is_detail;
+        ends && inner.iter().all(is_event) && (noun.is_person != end.is_person || is_close)
+    }
+
+    /// What members of the staff did: *employees who sold Summit*.
+    fn handled(&mut self, path: &Path, noun: &Noun, end: &Noun) {
+        let sql = self.reached(path, &format!("{} in ({{1}})", paths::key(end, &path.last())));
+        let say = if noun.is_person {
+            ["who handled {1}", "who sold {1}", "that sold {1}", "handled {1}"]
+        } else {
+            ["handled by {1}", "sold by {1}", "that {1} sold", "that {1} handled"]
+        };
+        self.filter(path.from, "handled", &ty(end, "Any"), sql, &say);
+        self.language.phrases("handled", &["handled", "sold"]);
     }
 
     /// References with a role of their own: *orders shipped to*, *the manager of*.
@@ -403,6 +447,21 @@ impl Rules<'_> {
 /// How two things that meet in an event are said.
 fn event_words(noun: &Noun, end: &Noun, event: &Noun, known: Option<&Verb>) -> Vec<String> {
     let mut say: Vec<String> = Vec::new();
+    // People use these words for one another.
+    let also: &[&str] = match known {
+        Some((_, _, "bought" | "ordered", _)) => &["ordered", "purchased", "bought"],
+        Some((_, _, "borrowed", _)) => &["borrowed", "checked out", "loaned"],
+        _ => &[],
+    };
+    if noun.is_person && !end.is_person {
+        say.extend(also.iter().flat_map(|past| {
+            [format!("who {past} {{1}}"), format!("{past} {{1}}"), format!("have {past} {{1}}")]
+        }));
+    } else if end.is_person {
+        say.extend(also.iter().flat_map(|past| {
+            [format!("{past} by {{1}}"), format!("{{1}} {past}"), format!("has {{1}} {past}")]
+        }));
+    }
     match known {
         Some((_, _, past, _)) if noun.is_person && !end.is_person => {
             say.extend([

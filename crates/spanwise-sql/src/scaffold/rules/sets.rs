@@ -16,9 +16,11 @@ impl Rules<'_> {
             if !is_asked(noun) {
                 continue;
             }
-            let (any, rows) = (ty(noun, "Any"), ty(noun, "Rows"));
+            let (any, rows, set) = (ty(noun, "Any"), ty(noun, "Rows"), ty(noun, "Set"));
             self.language.ty(&any, &[]);
             self.language.ty(&rows, &[&any]);
+            self.language.ty(&set, &[&rows]);
+            self.language.ty(&ty(noun, "Best"), &[&rows]);
             self.language.root(&any);
             let mut phrases = vec![noun.many.clone()];
             if noun.is_person && noun.kind == NounKind::Rows {
@@ -28,7 +30,7 @@ impl Rules<'_> {
             self.language.show.push((any, show(noun)));
             let one = ty(noun, "One");
             let say = vec![noun.many.clone()];
-            self.language.add(&free(&noun.name), format!("-> {rows}"), keys(select(noun)), &strs(&say));
+            self.language.add(&free(&noun.name), format!("-> {set}"), keys(select(noun)), &strs(&say));
             if let Some(label) = &noun.label {
                 self.language.ty(&one, &[&ty(noun, "Any")]);
                 let label = paths::on(label, "t0");
@@ -77,7 +79,7 @@ impl Rules<'_> {
             }
             self.narrowed(place);
             self.connectives(place);
-            let rows = ty(noun, "Rows");
+            let rows = ty(noun, "Set");
             let say = [
                 "how many {1} are there",
                 "how many {1}",
@@ -112,7 +114,7 @@ impl Rules<'_> {
     /// *orders* with what narrows them.
     fn narrowed(&mut self, place: usize) {
         let noun = self.noun(place);
-        let (filters, kind, rows) = (ty(noun, "Filters"), ty(noun, "Kind"), ty(noun, "Rows"));
+        let (filters, kind, rows) = (ty(noun, "Filters"), ty(noun, "Kind"), ty(noun, "Set"));
         let name = free(&noun.name);
         let many = &noun.many;
         let key = paths::key(noun, "t0");
@@ -233,8 +235,15 @@ pub(super) fn show(noun: &Noun) -> String {
 /// The names of a noun's rows, as a query.
 pub(super) fn names_query(noun: &Noun) -> String {
     let label = noun.label.as_deref().map(|label| paths::on(label, "t0")).unwrap_or_default();
+    // Names such as *in* (a country) would be read into every question.
+    let stopped: Vec<String> = noun.stopped.iter().map(|name| crate::schema::literal(name)).collect();
+    let but = if stopped.is_empty() {
+        String::new()
+    } else {
+        format!(" and {label} not in ({})", stopped.join(", "))
+    };
     format!(
-        "sql: select distinct {label} as name from {} as t0 where length({label}) > 1 order by 1 limit {MOST_NAMES}",
+        "sql: select distinct {label} as name from {} as t0 where {label} <> ''{but} order by 1 limit {MOST_NAMES}",
         noun.source
     )
 }

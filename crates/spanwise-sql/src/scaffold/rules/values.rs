@@ -1,6 +1,6 @@
 //! Attributes: their values, comparisons with them, superlatives, order, sums and averages.
 
-use super::{Rules, free, is_asked, keys, rank, strs, ty, value};
+use super::{Rules, free, keys, rank, strs, ty, value};
 use crate::scaffold::attributes::{Attribute, Kind};
 use crate::scaffold::english;
 use crate::scaffold::nouns::{Noun, NounKind};
@@ -105,50 +105,29 @@ impl Rules<'_> {
         let (all, some) = self.attribute_types(place, attribute.kind);
         let name = free(&attribute.name);
         let (key, v) = (paths::key(noun, "t0"), paths::on(&attribute.value, "t0"));
-        let text = &attribute.text;
+        let text = &attribute.said;
         let select = format!("select {key}, {v} from {} as t0 where {v} is not null", noun.source);
         let mut said = vec![text.clone()];
         if let Some(happened) = &attribute.happened {
             said.extend([happened.clone(), happened.clone()]);
         }
         self.language.add(&name, format!("-> {all}"), value(select.clone()), &strs(&said));
-        let mut asked = vec![
+        let said = [
             format!("the {text} of {{1}}"),
             format!("{text} of {{1}}"),
             format!("the {text} for {{1}}"),
             format!("{{1}} {text}"),
-            format!("what {text} does {{1}} have"),
-            format!("what is the {text} of {{1}}"),
-            format!("what is {{1}}'s {text}"),
             format!("{{1}}'s {text}"),
         ];
-        if let Some(degrees) =
-            attribute.degrees.filter(|_| attribute.is_main || attribute.kind == Kind::Number)
-        {
-            asked.extend(degrees.asked.iter().flat_map(|text| [(*text).to_owned(), (*text).to_owned()]));
-        }
-        if let Some(happened) = &attribute.happened {
-            asked.extend([
-                format!("when was {{1}} {happened}"),
-                format!("when were {{1}} {happened}"),
-                format!("when was {{1}} {happened}"),
-            ]);
-        }
-        if english::has_any(&crate::scaffold::names::words(text), english::PLACES) {
-            let verb = if noun.is_person { "live" } else { "located" };
-            asked.push(if noun.is_person {
-                format!("where does {{1}} {verb}")
-            } else {
-                format!("where is {{1}} {verb}")
-            });
-        }
         let any = ty(noun, "Any");
-        self.language.add(
-            &name,
-            format!("{any} -> {some}"),
-            value(format!("{select} and {key} in ({{1}})")),
-            &strs(&asked),
-        );
+        let of = format!("{select} and {key} in ({{1}})");
+        self.language.add(&name, format!("{any} -> {some}"), value(of.clone()), &strs(&said));
+        let one = ty(noun, "One");
+        if self.language.has_type(&one) {
+            let asked = asked(noun, attribute);
+            let answer = self.asked_type(place);
+            self.language.add(&name, format!("{one} -> {answer}"), value(of), &strs(&asked));
+        }
         self.equal(place, attribute, &name);
         let mut phrases = vec![text.clone()];
         phrases.extend(attribute.happened.clone());
@@ -158,11 +137,24 @@ impl Rules<'_> {
         }
     }
 
+    /// The type of attributes of one thing that a whole question asks for: *how much is Summit II*.
+    fn asked_type(&mut self, place: usize) -> String {
+        let noun = self.noun(place);
+        let answer = ty(noun, "Asked");
+        if !self.language.has_type(&answer) {
+            self.language.ty(&answer, &[]);
+            self.language.root(&answer);
+            self.language.show.push((answer.clone(), super::sets::show(noun)));
+            self.language.say.push((answer.clone(), vec!["{}".to_owned()]));
+        }
+        answer
+    }
+
     /// *with a rating of 5*, *shipped in May*.
     fn equal(&mut self, place: usize, attribute: &Attribute, name: &str) {
         let noun = self.noun(place);
         let (key, v) = (paths::key(noun, "t0"), paths::on(&attribute.value, "t0"));
-        let text = &attribute.text;
+        let text = &attribute.said;
         let article = english::article(text);
         let from = format!("select {key} from {} as t0 where", noun.source);
         match attribute.kind {
@@ -330,7 +322,7 @@ impl Rules<'_> {
         words: &[String],
     ) {
         let noun = self.noun(place);
-        let rows = ty(noun, "Rows");
+        let (rows, chosen) = (ty(noun, "Set"), ty(noun, "Best"));
         let (key, v) = (paths::key(noun, "t0"), paths::on(&attribute.value, "t0"));
         let best = format!(
             "select key from (select {key} as key, rank() over (order by {v} {order}) as place from {} as t0 where {key} in ({{1}}) and {v} is not null) as s where place = 1",
@@ -338,7 +330,7 @@ impl Rules<'_> {
         );
         let say: Vec<String> =
             words.iter().flat_map(|word| [format!("the {word} {{1}}"), format!("{word} {{1}}")]).collect();
-        self.language.add(name, format!("{rows} -> {rows}"), keys(best), &strs(&say));
+        self.language.add(name, format!("{rows} -> {chosen}"), keys(best), &strs(&say));
         let several = format!(
             "select {key}, row_number() over (order by {v} {order}, {key}) from {} as t0 where {key} in ({{2}}) and {v} is not null order by {v} {order}, {key} limit {{1:value}}",
             noun.source
@@ -353,7 +345,7 @@ impl Rules<'_> {
                 ]
             })
             .collect();
-        self.language.add(name, format!("Whole, {rows} -> {rows}"), rank(several), &strs(&say));
+        self.language.add(name, format!("Whole, {rows} -> {chosen}"), rank(several), &strs(&say));
         self.language.phrases(name, &strs(words));
     }
 
@@ -446,7 +438,7 @@ impl Rules<'_> {
     /// What works for all attributes of a kind.
     pub(super) fn of_types(&mut self) {
         for place in 0..self.plan.nouns.len() {
-            if !is_asked(self.noun(place)) {
+            if self.noun(place).kind != NounKind::Rows {
                 continue;
             }
             for kind in [Kind::Number, Kind::Money, Kind::Date, Kind::Text] {
@@ -486,15 +478,6 @@ impl Rules<'_> {
                 .collect();
             self.filter(place, comparison.name, &format!("{all}, {slot}"), keys(sql), &strs(&say));
         }
-        let sql =
-            format!("select key from ({{1:value}}) as v where value between {{2:{field}}} and {{3:{field}}}");
-        let say = [
-            "with {1} between {2} and {3}",
-            "with a {1} between {2} and {3}",
-            "with a {1} from {2} to {3}",
-            "whose {1} is between {2} and {3}",
-        ];
-        self.filter(place, "between", &format!("{all}, {slot}, {slot}"), keys(sql), &say);
         for (name, operator, words) in [("above_average", ">", "above"), ("below_average", "<", "below")] {
             let sql = format!(
                 "select key from ({{1:value}}) as v where value {operator} (select avg(value) from ({{1:value}}) as a)"
@@ -584,7 +567,7 @@ impl Rules<'_> {
     /// *highest*, *top 5 by*, *sorted by*.
     fn ranked(&mut self, place: usize) {
         let noun: &Noun = self.noun(place);
-        let (ranked, rows) = (ty(noun, "Ranked"), ty(noun, "Rows"));
+        let (ranked, rows, chosen) = (ty(noun, "Ranked"), ty(noun, "Set"), ty(noun, "Best"));
         for (name, order, words) in [
             ("highest", "desc", ["highest", "largest", "most", "greatest"]),
             ("lowest", "asc", ["lowest", "smallest", "least", "lowest"]),
@@ -602,33 +585,22 @@ impl Rules<'_> {
                     ]
                 })
                 .collect();
-            self.language.add(name, format!("{ranked}, {rows} -> {rows}"), keys(sql), &strs(&say));
+            self.language.add(name, format!("{ranked}, {rows} -> {chosen}"), keys(sql), &strs(&say));
             self.language.phrases(name, &words[..3]);
         }
-        for (name, order, words) in [
-            ("top", "desc", ["highest", "largest", "most"]),
-            ("bottom", "asc", ["lowest", "smallest", "least"]),
-        ] {
-            let sql = format!(
-                "select key, row_number() over (order by value {order}, key) from ({{2:value}}) as v where key in ({{3}}) order by value {order}, key limit {{1:value}}"
-            );
-            let mut say: Vec<String> = words
-                .iter()
-                .flat_map(|word| {
-                    [
-                        format!("the {{1}} {{3}} with the {word} {{2}}"),
-                        format!("{{1}} {{3}} with the {word} {{2}}"),
-                    ]
-                })
-                .collect();
-            say.extend([
-                format!("{name} {{1}} {{3}} by {{2}}"),
-                format!("the {name} {{1}} {{3}} by {{2}}"),
-                format!("{name} {{1}} {{3}} with the {} {{2}}", words[0]),
-            ]);
-            self.language.add(name, format!("Whole, {ranked}, {rows} -> {rows}"), rank(sql), &strs(&say));
-            self.language.phrases(name, &[&[name][..], &words].concat());
-        }
+        let sql = "select key, row_number() over (order by value desc, key) from ({2:value}) as v where key in ({3}) \
+                   order by value desc, key limit {1:value}";
+        let say = [
+            "the {1} {3} with the highest {2}",
+            "{1} {3} with the highest {2}",
+            "the {1} {3} with the largest {2}",
+            "the {1} {3} with the most {2}",
+            "top {1} {3} by {2}",
+            "the top {1} {3} by {2}",
+            "top {1} {3} with the highest {2}",
+        ];
+        self.language.add("top", format!("Whole, {ranked}, {rows} -> {chosen}"), rank(sql), &say);
+        self.language.phrases("top", &["top", "highest", "largest", "most"]);
         for (name, order, words) in [
             (
                 "sorted_up",
@@ -660,7 +632,7 @@ impl Rules<'_> {
             let sql = format!(
                 "select key, row_number() over (order by value {order}, key) from ({{1:value}}) as v where key in ({{2}})"
             );
-            self.language.add(name, format!("{ranked}, {rows} -> {rows}"), rank(sql), &words);
+            self.language.add(name, format!("{ranked}, {rows} -> {chosen}"), rank(sql), &words);
             self.language.weight(name, 0.5);
         }
         self.language.phrases("sorted_up", &["sorted by", "ordered by", "ascending"]);
@@ -677,6 +649,28 @@ impl Rules<'_> {
         self.language.phrases("between", &["between"]);
         self.language.phrases("in", &["in", "during", "on"]);
     }
+}
+
+/// Questions for an attribute of one thing.
+fn asked(noun: &Noun, attribute: &Attribute) -> Vec<String> {
+    let text = &attribute.said;
+    let mut asked = vec![
+        format!("what {text} does {{1}} have"),
+        format!("what is the {text} of {{1}}"),
+        format!("what is {{1}}'s {text}"),
+        format!("which {text} does {{1}} have"),
+    ];
+    if let Some(degrees) = attribute.degrees.filter(|_| attribute.is_main || attribute.kind == Kind::Number) {
+        asked.extend(degrees.asked.iter().flat_map(|text| [(*text).to_owned(), (*text).to_owned()]));
+    }
+    if let Some(happened) = &attribute.happened {
+        asked.extend([format!("when was {{1}} {happened}"), format!("when were {{1}} {happened}")]);
+    }
+    if english::has_any(&crate::scaffold::names::words(text), english::PLACES) {
+        let place = if noun.is_person { "where does {1} live" } else { "where is {1} located" };
+        asked.extend([place.to_owned(), "where is {1}".to_owned()]);
+    }
+    asked
 }
 
 /// Functions of all values: constant, function of SQL, words.
