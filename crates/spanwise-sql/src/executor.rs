@@ -122,8 +122,7 @@ impl SqlExecutor {
             return Ok(Arc::clone(database));
         }
         let opened = open(&self.config);
-        let opened =
-            opened.map_err(|error| SqlError::Database { url: self.config.shown_url(), error })?;
+        let opened = opened.map_err(|error| SqlError::Database { url: self.config.shown_url(), error })?;
         Ok(Arc::clone(known.insert(Arc::from(opened))))
     }
 
