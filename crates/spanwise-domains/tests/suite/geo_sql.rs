@@ -165,8 +165,8 @@ fn sqlite() -> (TempDir, PathBuf) {
     let directory = TempDir::new().unwrap();
     let connection = Connection::open(directory.path().join("geo.db")).unwrap();
     connection.execute_batch(&format!("begin; {} commit; analyze;", statements())).unwrap();
-    let file = directory.path().join("geo.toml");
-    std::fs::copy(Path::new(DIRECTORY).join("geo.toml"), &file).unwrap();
+    let file = directory.path().join("domain.toml");
+    std::fs::copy(Path::new(DIRECTORY).join("domain.toml"), &file).unwrap();
     (directory, file)
 }
 
@@ -272,8 +272,8 @@ fn all_programs_of_the_corpus_denote_in_postgresql_what_the_reference_says() {
         &format!("{} analyze; grant select on all tables in schema public to reader", statements()),
     );
     let directory = TempDir::new().unwrap();
-    let source = std::fs::read_to_string(Path::new(DIRECTORY).join("geo.toml")).unwrap();
-    let file = directory.path().join("geo.toml");
+    let source = std::fs::read_to_string(Path::new(DIRECTORY).join("domain.toml")).unwrap();
+    let file = directory.path().join("domain.toml");
     // The same file, but for the address of the database.
     std::fs::write(&file, source.replace("sqlite:geo.db", &server.url("reader", "geo", ""))).unwrap();
     let domain = load(file.to_str().unwrap()).unwrap_or_else(|error| panic!("{error}"));
