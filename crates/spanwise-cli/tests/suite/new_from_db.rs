@@ -7,7 +7,7 @@ const SHOP: &str = "
     create table category(id integer primary key, name text not null);
     create table product(id integer primary key, name text not null, price numeric(8, 2), category_id integer references category(id));
     create table purchase(id integer primary key, product_id integer references product(id), quantity integer, bought_on date);
-    create table nothing(id integer primary key);
+    create table empty_one(id integer primary key);
     insert into category values (1, 'Bikes'), (2, 'Helmets');
     insert into product values (1, 'Ridge', 900, 1), (2, 'Metro', 400, 1), (3, 'Dome', 40, 2), (4, 'Shell', 60, 2);
     insert into purchase with recursive n(i) as (select 1 union all select i + 1 from n where i < 40)
@@ -26,7 +26,7 @@ fn a_database_becomes_a_project_that_can_be_run_and_trained() {
         .run(["new", "shop", "--from-db", "sqlite:shop.db", "--examples", "300"])
         .exits(0)
         .prints(["product: products", "next: cd shop && spanwise train train.toml"])
-        .says(["left out: nothing: it is empty"]);
+        .says(["left out: empty_one: it is empty"]);
     let files = ["README.md", "dev.jsonl", "domain.toml", "train.jsonl", "train.toml"];
     assert_eq!(sandbox.names("shop"), files);
     assert!(sandbox.read("shop/domain.toml").contains("sqlite:../shop.db"));

@@ -69,7 +69,10 @@ pub(super) struct Attribute {
 pub(super) fn attribute(table: &Table, place: usize, noun: &[String], dialect: Dialect) -> Option<Attribute> {
     let column = &table.columns[place];
     let figures = column.figures.as_ref()?;
-    let (text, unit) = text_of(&column.name, noun);
+    let (mut text, unit) = text_of(&column.name, noun);
+    if names::words(&text).is_empty() {
+        text = format!("column {}", place + 1);
+    }
     let words: Vec<String> = text.split(' ').map(str::to_owned).collect();
     let kind = kind(column, figures, &words)?;
     let raw = format!("{ALIAS}.{}", ident(&column.name));

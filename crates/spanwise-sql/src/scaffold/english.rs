@@ -156,8 +156,6 @@ pub(super) const ADDITIVE: &[&str] = &[
     "fee",
     "fine",
     "payment",
-    "cost",
-    "costs",
     "quantity",
     "qty",
     "charge",

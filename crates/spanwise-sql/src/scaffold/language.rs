@@ -139,6 +139,9 @@ impl Language {
     /// Drops constants that got words only, and what mentions them.
     pub(super) fn finish(&mut self) {
         self.constants.retain(|constant| !constant.signatures.is_empty());
+        for constant in &mut self.constants {
+            anchor(constant);
+        }
         let constants = &self.constants;
         let is_known = |name: &str| constants.iter().any(|constant| constant.name == name);
         self.contrasts.retain(|(one, other)| is_known(one) && is_known(other));
@@ -148,5 +151,83 @@ impl Language {
 
     pub(super) fn signatures(&self) -> usize {
         self.constants.iter().map(|constant| constant.signatures.len()).sum::<usize>() + self.classes.len()
+    }
+}
+
+/// Words that say nothing by themselves: a phrase does not begin or end with them unless it has no others.
+const WEAK: &[&str] = &[
+    "a", "an", "the", "is", "are", "was", "were", "be", "been", "do", "does", "did", "has", "have", "had",
+    "that", "who", "which", "what", "whose", "their", "there", "to", "of", "in", "on", "at", "by", "for",
+    "from", "with", "and", "than", "where", "we", "it", "ones", "'s",
+];
+
+/// Adds phrases to a constant until each of its texts has one of them. A constant is allowed on its phrases only, which keeps
+/// charts small: without a phrase, a text could not be derived.
+fn anchor(constant: &mut Constant) {
+    let texts: Vec<String> =
+        constant.signatures.iter().flat_map(|signature| signature.say.iter().cloned()).collect();
+    for text in texts {
+        let chunks = chunks(&text);
+        let has = |phrase: &String| chunks.iter().any(|chunk| contains(chunk, phrase));
+        if constant.phrases.iter().any(has) {
+            continue;
+        }
+        let best = chunks.iter().map(|chunk| strong(chunk)).max_by_key(|(weight, _)| *weight);
+        if let Some((_, phrase)) = best.filter(|(_, phrase)| !phrase.is_empty()) {
+            constant.phrases.push(phrase);
+        }
+    }
+}
+
+/// The words between the holes of a text.
+fn chunks(text: &str) -> Vec<Vec<String>> {
+    let mut plain = String::new();
+    let mut depth = 0;
+    for ch in text.chars() {
+        match ch {
+            '{' => depth += 1,
+            '}' => {
+                depth -= 1;
+                plain.push('|');
+            }
+            ch if depth == 0 => plain.push(ch),
+            _ => {}
+        }
+    }
+    let words = |chunk: &str| chunk.split_whitespace().map(str::to_lowercase).collect::<Vec<_>>();
+    plain.split('|').map(words).filter(|chunk| !chunk.is_empty()).collect()
+}
+
+/// Whether a phrase is in a chunk. Endings count: a stemmer compares less than this.
+fn contains(chunk: &[String], phrase: &str) -> bool {
+    let phrase: Vec<String> = phrase.split_whitespace().map(str::to_lowercase).collect();
+    !phrase.is_empty() && chunk.windows(phrase.len()).any(|window| window == phrase)
+}
+
+/// The chunk without weak words around it, and how much it says.
+fn strong(chunk: &[String]) -> (usize, String) {
+    let is_weak = |word: &String| WEAK.contains(&word.as_str());
+    let start = chunk.iter().position(|word| !is_weak(word));
+    let end = chunk.iter().rposition(|word| !is_weak(word));
+    match (start, end) {
+        (Some(start), Some(end)) => (2 + end - start, chunk[start..=end].join(" ")),
+        // Nothing but weak words: the last one that can be a word of its own.
+        _ => (1, chunk.last().filter(|word| *word != "'s").cloned().unwrap_or_default()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_text_of_a_constant_has_one_of_its_phrases() {
+        let mut language = Language::default();
+        let say =
+            ["the price of {1}", "how much does {1} cost", "how much is {1}", "{1} in {2}", "costing {1}"];
+        language.add("price", "Any -> Money", Sql::Keys(String::new()), &say);
+        language.phrases("price", &["price"]);
+        language.finish();
+        assert_eq!(language.constants[0].phrases, ["price", "how much", "in", "costing"]);
     }
 }

@@ -231,7 +231,7 @@ fn table_noun(
     if let Some(schema) = table.schema.as_ref().filter(|_| taken.contains(&names::camel(&words, "T"))) {
         words.splice(0..0, names::words(schema));
     }
-    let label = label(table, &words);
+    let label = label(table, &words, schema.dialect);
     let label_columns = label.as_ref().map(|(_, columns)| columns.clone()).unwrap_or_default();
     let refers = |column: &usize| table.foreign_keys.iter().any(|key| key.columns.contains(column));
     let mut attributes = Vec::new();
@@ -313,9 +313,11 @@ fn unused(name: String, taken: &mut HashSet<String>) -> String {
 
 /// The expression for the name of a row, with its columns: a column that says so and whose values are nearly all different, or
 /// first and last name.
-fn label(table: &Table, noun: &[String]) -> Option<(String, Vec<usize>)> {
+fn label(table: &Table, noun: &[String], dialect: Dialect) -> Option<(String, Vec<usize>)> {
     let text = |place: &usize| attributes::text_of(&table.columns[*place].name, noun).0;
-    let column = |place: &usize| format!("{ALIAS}.{}", ident(&table.columns[*place].name));
+    // Names of enumerated types are compared as text.
+    let cast = if dialect == Dialect::Postgres { "::text" } else { "" };
+    let column = |place: &usize| format!("{ALIAS}.{}{cast}", ident(&table.columns[*place].name));
     let usable = |place: &usize| {
         let column = &table.columns[*place];
         let figures = column.figures.as_ref();

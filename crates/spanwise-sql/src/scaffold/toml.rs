@@ -78,8 +78,18 @@ pub(super) fn domain(plan: &Plan, language: &Language, options: &Options) -> Str
         let _ = writeln!(out, "{} = {}", key(ty), sql_text(sql));
     }
     out += "\n# Phrases that name a constant. They are hints: a model learns other words from examples.\n[lexicon]\n";
-    for constant in language.constants.iter().filter(|constant| !constant.phrases.is_empty()) {
-        let _ = writeln!(out, "{} = {}", key(&constant.name), list(&constant.phrases));
+    let with_phrases = || language.constants.iter().filter(|constant| !constant.phrases.is_empty());
+    for constant in with_phrases() {
+        let _ = writeln!(
+            out,
+            "{} = {}",
+            key(&constant.name),
+            list(&constant.phrases[..constant.phrases.len().min(2)])
+        );
+    }
+    out += "\n# More of them.\n[synonyms]\n";
+    for constant in with_phrases().filter(|constant| constant.phrases.len() > 2) {
+        let _ = writeln!(out, "{} = {}", key(&constant.name), list(&constant.phrases[2..]));
     }
     out += "\n# How questions begin, for `spanwise data generate`.\n[say]\n";
     for (ty, texts) in &language.say {
@@ -132,7 +142,16 @@ fn head(out: &mut String, plan: &Plan, language: &Language, options: &Options) {
     *out += "no_meaning = [\"the\", \"please\"]\n";
     let pair = |(one, other): &(String, String)| format!("[{}, {}]", text(one), text(other));
     let pairs: Vec<String> = language.contrasts.iter().map(pair).collect();
-    let _ = writeln!(out, "contrasts = [{}]\n", pairs.join(", "));
+    let _ = writeln!(out, "contrasts = [{}]", pairs.join(", "));
+    *out += "# All constants are found by their phrases only, which keeps charts small. With examples that have other words, take the\n";
+    *out += "# constants that they are about out of this list.\n";
+    let named: Vec<String> = language
+        .constants
+        .iter()
+        .filter(|constant| !constant.phrases.is_empty())
+        .map(|constant| constant.name.clone())
+        .collect();
+    let _ = writeln!(out, "only_phrases = {}\n", list(&named));
 }
 
 fn types(out: &mut String, language: &Language) {

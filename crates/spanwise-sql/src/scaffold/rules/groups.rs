@@ -71,7 +71,7 @@ impl Rules<'_> {
             let from = format!("({{1:value}}) as v join {} as t0 on {key} = v.key{rest}", noun.source);
             let grouped = self.grouped(path.to, kind.suffix());
             let sql = format!("select {group}, v.value from {from} where {group} is not null");
-            self.language.add(&name, format!("{own}Of -> {grouped}"), value(sql), &strs(&say));
+            self.language.add(&name, format!("{own}All -> {grouped}"), value(sql), &strs(&say));
             let can_lift = end.kind == NounKind::Rows && path.steps.len() == 1;
             if can_lift {
                 self.lift(

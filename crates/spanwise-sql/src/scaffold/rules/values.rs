@@ -72,8 +72,11 @@ impl Rules<'_> {
         let all = ty(noun, kind.suffix());
         let some = format!("{all}Of");
         if !self.language.has_type(&all) {
-            self.language.ty(&some, &[]);
-            self.language.ty(&all, &[&some]);
+            // What sums and averages take: values of all rows or of some.
+            let every = format!("{all}All");
+            self.language.ty(&every, &[]);
+            self.language.ty(&some, &[&every]);
+            self.language.ty(&all, &[&every]);
             if kind.is_ranked() {
                 let ranked = ty(noun, "Ranked");
                 self.language.ty(&ranked, &[]);
@@ -200,7 +203,7 @@ impl Rules<'_> {
         let noun = self.noun(place);
         let (key, v) = (paths::key(noun, "t0"), paths::on(&attribute.value, "t0"));
         let from = format!("select {key} from {} as t0 where", noun.source);
-        if let Some(happened) = &attribute.happened {
+        if let Some(happened) = attribute.happened.as_ref().filter(|happened| *happened != "born") {
             let (not, yet) = (format!("not_{}", attribute.name), format!("already_{}", attribute.name));
             let say = [
                 format!("not {happened} yet"),
@@ -491,7 +494,7 @@ impl Rules<'_> {
             self.language.weight(name, 0.4);
             self.language.phrases(name, &[&format!("{words} average"), &format!("{words} the average")]);
         }
-        let some = format!("{all}Of");
+        let some = format!("{all}All");
         let noun = self.noun(place);
         let can_add = noun.attributes.iter().any(|attribute| attribute.kind == kind && attribute.is_additive);
         for (name, function, words) in AGGREGATES {
