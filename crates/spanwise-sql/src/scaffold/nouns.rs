@@ -493,7 +493,8 @@ fn values(schema: &Schema, number_of: &[Option<usize>], plan: &mut Plan, taken: 
             let few = figures.distinct >= 2
                 && figures.distinct <= MOST_VALUES
                 && (figures.distinct * 3 <= figures.values
-                    || figures.distinct <= 12 && figures.distinct < figures.values)
+                    || figures.distinct <= 12 && figures.distinct < figures.values
+                    || english::has_any(&names::words(&attribute.text), english::PLACES))
                 && figures.longest <= 40;
             let labels =
                 plan.nouns[base].label.as_ref().is_some_and(|label| label.contains(&attribute.value));

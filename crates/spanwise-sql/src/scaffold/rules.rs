@@ -35,6 +35,8 @@ const RESERVED: &[&str] = &[
     "contains",
     "containing",
     "handled",
+    "in_stock",
+    "out_of_stock",
     "is",
     "missing",
     "known",
@@ -76,6 +78,8 @@ pub(super) struct Rules<'a> {
     /// For each noun, whether something narrows it, and whether that can be said before it.
     has_filters: Vec<bool>,
     has_kinds: Vec<bool>,
+    /// For each noun, whether it need not be said: *helmets* are products.
+    is_implicit: Vec<bool>,
     /// Nouns whose rows have an amount of money that adds up, with its expression for `t0`.
     amounts: Vec<(usize, String)>,
     /// The shortest ways from each noun.
@@ -91,6 +95,7 @@ pub(super) fn language(plan: &Plan) -> Language {
         language: Language::default(),
         has_filters: vec![false; count],
         has_kinds: vec![false; count],
+        is_implicit: vec![false; count],
         amounts: Vec::new(),
         paths,
     };

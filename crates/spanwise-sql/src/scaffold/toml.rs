@@ -198,6 +198,9 @@ fn one(out: &mut String, constant: &Constant) {
     } else {
         let _ = writeln!(out, "say = {}", lines(&|signature| list(&signature.say)));
     }
+    if constant.is_implicit {
+        *out += "implicit = true\n";
+    }
     if let Some(weight) = constant.weight {
         let _ = writeln!(out, "weight = {weight}");
     }
@@ -223,6 +226,9 @@ fn entity(out: &mut String, class: &Class) {
         sql_text(&class.sql),
         list(&class.say)
     );
+    if !class.phrases.is_empty() {
+        let _ = writeln!(out, "phrases = {}", list(&class.phrases));
+    }
     if let Some(weight) = class.weight {
         let _ = writeln!(out, "weight = {weight}");
     }
