@@ -40,7 +40,8 @@ impl Shown {
                 let n_out: usize = left_out.iter().map(|left| left.count).sum();
                 let share = 100.0 * *n_train as f64 / (n_train + n_out) as f64;
                 self.derivable = format!("{share:.1} % derivable");
-                let made = if *n_generated > 0 { format!(" ({n_generated} generated)") } else { String::new() };
+                let made =
+                    if *n_generated > 0 { format!(" ({n_generated} generated)") } else { String::new() };
                 self.line(&format!(
                     "{n_train} training pairs{made}, {n_dev} dev examples, {n_trained} trainable parameters"
                 ));

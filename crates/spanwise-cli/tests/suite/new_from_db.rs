@@ -40,7 +40,8 @@ fn a_database_becomes_a_project_that_can_be_run_and_trained() {
 #[test]
 fn one_json_object_says_what_was_made() {
     let sandbox = shop();
-    let call = ["new", "a/shop", "--from-db", "sqlite:shop.db", "--tables", "product", "--examples", "0", "--json"];
+    let call =
+        ["new", "a/shop", "--from-db", "sqlite:shop.db", "--tables", "product", "--examples", "0", "--json"];
     let report = sandbox.run(call).exits(0).json();
     assert_eq!(report["tables"][0]["noun"], "products");
     assert_eq!(report["tables"].as_array().unwrap().len(), 1);
@@ -63,7 +64,11 @@ fn what_fails_leaves_nothing_behind() {
     refused("mysql://host/db", &[], "sqlite:FILE");
     refused("postgres://ann:s3cret@127.0.0.1:1/shop", &[], "password");
     refused("sqlite:shop.db", &["--tables", "prodcut"], "there is no table `prodcut`");
-    refused("sqlite:shop.db", &["--exclude", "product,purchase,category"], "no table that can be asked about");
+    refused(
+        "sqlite:shop.db",
+        &["--exclude", "product,purchase,category"],
+        "no table that can be asked about",
+    );
     sandbox.write("full/something.txt", "kept");
     sandbox.run(["new", "full", "--from-db", "sqlite:shop.db"]).exits(2).says(["holds something"]);
     assert_eq!(sandbox.names("full"), ["something.txt"]);

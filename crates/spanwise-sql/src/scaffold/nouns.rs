@@ -63,8 +63,6 @@ pub(super) struct Noun {
     pub(super) is_person: bool,
     /// Whether its rows are parts of others: lines of orders.
     pub(super) is_detail: bool,
-    /// For values and periods, the noun of the table.
-    pub(super) base: Option<usize>,
     /// Names that are words of any sentence, and are not read.
     pub(super) stopped: Vec<String>,
     /// Examples of names, for comments.
@@ -273,7 +271,6 @@ fn table_noun(
         is_detail: is_detail(table),
         attributes,
         rows: table.rows,
-        base: None,
         stopped: stopped(samples.map(|figures| figures.common.as_slice()).unwrap_or_default()),
         samples: samples.map(|figures| figures.common.iter().take(3).cloned().collect()).unwrap_or_default(),
     }
@@ -584,7 +581,6 @@ fn value_noun(
         rows: count,
         is_person: false,
         is_detail: false,
-        base: Some(base),
         stopped: stopped(common),
         samples: common.iter().take(3).cloned().collect(),
     };
@@ -642,7 +638,6 @@ fn period_nouns(
             rows: 12,
             is_person: false,
             is_detail: false,
-            base: Some(base),
             stopped: Vec::new(),
             samples: Vec::new(),
         };

@@ -35,6 +35,7 @@ const RESERVED: &[&str] = &[
     "contains",
     "containing",
     "handled",
+    "overdue",
     "in_stock",
     "out_of_stock",
     "is",
@@ -123,9 +124,11 @@ fn ty(noun: &Noun, suffix: &str) -> String {
 /// The name of a constant that no rule uses.
 fn free(name: &str) -> String {
     let is_taken = RESERVED.contains(&name)
-        || ["named_", "by_", "each_", "most_", "least_", "all_", "latest_", "earliest_"]
-            .iter()
-            .any(|start| name.starts_with(start));
+        || [
+            "named_", "by_", "each_", "most_", "least_", "all_", "ever_", "never_", "not_", "already_", "no_",
+        ]
+        .iter()
+        .any(|start| name.starts_with(start));
     if is_taken { format!("{name}_") } else { name.to_owned() }
 }
 

@@ -105,7 +105,11 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     }
     let text = if args.json { format!("{}\n", as_json(&report)) } else { as_text(&report) };
     let mut out = io::stdout().lock();
-    if args.json { io::Write::write_all(&mut out, text.as_bytes())? } else { write_text(&mut out, &text)? }
+    if args.json {
+        io::Write::write_all(&mut out, text.as_bytes())?
+    } else {
+        write_text(&mut out, &text)?
+    }
     Ok(())
 }
 
@@ -135,7 +139,8 @@ fn is_directory(path: &Path) -> bool {
 /// Why nothing was generated, and what helps.
 fn nothing(report: &Report) -> String {
     let dropped: Vec<String> = report.dropped.iter().map(|(reason, n)| format!("{reason} ({n})")).collect();
-    let failure = report.first_failure.as_ref().map_or(String::new(), |first| format!("; the first failure: {first}"));
+    let failure =
+        report.first_failure.as_ref().map_or(String::new(), |first| format!("; the first failure: {first}"));
     let dropped = if dropped.is_empty() { "no program can be said".to_owned() } else { dropped.join(", ") };
     format!(
         "no example could be generated: {dropped}{failure} (hint: `--no-execute` and `--no-derive` leave out the checks, \
@@ -160,7 +165,8 @@ impl<'a> Judge<'a> {
 
     fn verdicts(&mut self, batch: &[Candidate]) -> Vec<Verdict> {
         let executor = self.executor.filter(|_| self.no_context.is_none());
-        let judged: Vec<Answered> = batch.par_iter().map(|candidate| self.judged(executor, candidate)).collect();
+        let judged: Vec<Answered> =
+            batch.par_iter().map(|candidate| self.judged(executor, candidate)).collect();
         let verdict = |answered: Answered| match answered {
             Answered::Judged(verdict) => verdict,
             Answered::NoContext(reason) => {

@@ -100,7 +100,9 @@ fn written(config: &DatabaseConfig, directory: &Path) -> Result<String> {
     match config.location()? {
         Location::Postgres(_) => Ok(config.url.trim().to_owned()),
         Location::Sqlite(path) => {
-            let whole = |path: &Path| std::path::absolute(path).with_context(|| format!("no path {}", path.display()));
+            let whole = |path: &Path| {
+                std::path::absolute(path).with_context(|| format!("no path {}", path.display()))
+            };
             let path = if path.is_absolute() && config.url.contains(":/") {
                 path
             } else {
@@ -148,12 +150,16 @@ fn draft(directory: &Path) -> Result<Draft> {
 fn checked(draft: &Path, count: usize) -> Result<(usize, usize)> {
     let file = draft.join("domain.toml");
     let spec_text = file.to_string_lossy().into_owned();
-    let domain = Spec::parse(&spec_text).load().context("the domain file that was made is wrong; please report it")?;
+    let domain =
+        Spec::parse(&spec_text).load().context("the domain file that was made is wrong; please report it")?;
     let checked = exec::sql::check_fragments(&domain, Some(draft));
     let (problems, _) = checked.map_err(|reason| anyhow!(reason))?;
     if let Some(problem) = problems.first() {
         let line = domain.source()[..problem.range.start].lines().count();
-        bail!("the database does not accept line {line} of the domain file that was made: {}", problem.message);
+        bail!(
+            "the database does not accept line {line} of the domain file that was made: {}",
+            problem.message
+        );
     }
     if count == 0 {
         return Ok((0, 0));
@@ -166,7 +172,8 @@ fn checked(draft: &Path, count: usize) -> Result<(usize, usize)> {
         bail!("no question could be generated{failure}");
     }
     let split = |is_dev: bool| -> Vec<Example> {
-        let chosen = made.iter().enumerate().filter(|(place, _)| (place % DEV_EVERY == DEV_EVERY - 1) == is_dev);
+        let chosen =
+            made.iter().enumerate().filter(|(place, _)| (place % DEV_EVERY == DEV_EVERY - 1) == is_dev);
         chosen.map(|(_, example)| example.clone()).collect()
     };
     let (train, dev) = (split(false), split(true));
@@ -187,14 +194,20 @@ fn keep(mut draft: Draft, directory: &Path) -> Result<()> {
     Ok(())
 }
 
-fn report(directory: &Path, args: &FromDb, project: &Project, (train, dev): (usize, usize)) -> Result<Status> {
+fn report(
+    directory: &Path,
+    args: &FromDb,
+    project: &Project,
+    (train, dev): (usize, usize),
+) -> Result<Status> {
     let place = directory.display();
     for reason in &project.left_out {
         say(&format!("left out: {reason}"));
     }
     let mut out = io::stdout().lock();
     if args.json {
-        let nouns: Vec<_> = project.nouns.iter().map(|(table, noun)| json!({"table": table, "noun": noun})).collect();
+        let nouns: Vec<_> =
+            project.nouns.iter().map(|(table, noun)| json!({"table": table, "noun": noun})).collect();
         let value = json!({
             "directory": directory,
             "tables": nouns,
@@ -210,7 +223,11 @@ fn report(directory: &Path, args: &FromDb, project: &Project, (train, dev): (usi
     for (table, noun) in &project.nouns {
         writeln!(out, "  {table}: {noun}")?;
     }
-    writeln!(out, "  {} signatures in domain.toml, {train} generated questions in train.jsonl, {dev} in dev.jsonl", project.signatures)?;
+    writeln!(
+        out,
+        "  {} signatures in domain.toml, {train} generated questions in train.jsonl, {dev} in dev.jsonl",
+        project.signatures
+    )?;
     writeln!(out, "next: cd {place} && spanwise train train.toml --out model")?;
     Ok(Status::Success)
 }
@@ -227,7 +244,11 @@ mod tests {
             ("/a/c/d/shop.db", "/a/c/d", "shop.db"),
             ("/x/../a/shop.db", "/a/./shop", "../shop.db"),
         ] {
-            assert_eq!(seen_from(Path::new(path), Path::new(directory)), Path::new(expected), "{path} from {directory}");
+            assert_eq!(
+                seen_from(Path::new(path), Path::new(directory)),
+                Path::new(expected),
+                "{path} from {directory}"
+            );
         }
     }
 }

@@ -24,6 +24,7 @@ impl Rules<'_> {
             self.roles(place);
             for path in self.paths[place].clone() {
                 self.path(&path);
+                self.popular(&path);
             }
         }
         for (name, phrases) in [
@@ -150,7 +151,7 @@ impl Rules<'_> {
         }
         let class = Class {
             phrases: is_category.then(|| vec!["{name}".to_owned(), "{other}".to_owned()]).unwrap_or_default(),
-            name: format!("{} by {} of {}", noun.many, end.one, end.title),
+            name: format!("{} by {} of {}", noun.title, end.one, end.title),
             ty: result,
             form: format!("by_{}_{}('{{name}}')", noun.ty.to_lowercase(), end.ty.to_lowercase()),
             table: super::sets::names_query(end, is_category),
@@ -284,6 +285,68 @@ impl Rules<'_> {
             self.language.phrases(name, words);
         }
         self.language.weight("exactly", 0.3);
+    }
+
+    /// *the most borrowed books*, *members who borrowed the most*: by the number of events.
+    fn popular(&mut self, path: &Path) {
+        let (noun, end) = (self.noun(path.from), self.noun(path.to));
+        let is_down = path.steps.iter().all(|step| step.is_down && !self.plan.links[step.link].has_role);
+        let nouns = path.nouns(self.plan);
+        let inner_event = nouns[1..nouns.len() - 1].iter().any(|noun| verb(&self.noun(*noun).one).is_some());
+        let Some(&(_, _, past, participle)) = verb(&end.one) else { return };
+        let is_staff = noun.one.split(' ').any(|word| english::STAFF.contains(&word));
+        if !is_down
+            || inner_event
+            || path.steps.len() > 2
+            || noun.kind != NounKind::Rows
+            || is_staff
+            || noun.is_detail
+        {
+            return;
+        }
+        let (rows, chosen) = (ty(noun, "Set"), ty(noun, "Best"));
+        let words: Vec<&str> = match participle {
+            "sold" => vec!["ordered", "bought", "sold"],
+            other => vec![other],
+        };
+        for (name, order, word) in [("most", "desc", "most"), ("least", "asc", "least")] {
+            let say: Vec<String> = if noun.is_person {
+                vec![
+                    format!("{{1}} who {past} the {word}"),
+                    format!("{{1}} {past} the {word}"),
+                    format!("{{1}} has {past} the {word}"),
+                ]
+            } else {
+                words
+                    .iter()
+                    .flat_map(|did| {
+                        [
+                            format!("the {word} {did} {{1}}"),
+                            format!("{word} {did} {{1}}"),
+                            format!("{{1}} that were {did} the {word}"),
+                            format!("{{1}} was {did} the {word}"),
+                        ]
+                    })
+                    .collect()
+            };
+            let name = format!(
+                "{name}_{}",
+                names::snake(&names::words(if noun.is_person { past } else { participle }), "did")
+            );
+            let counted = self.counted(path, "1 = 1");
+            let best = format!(
+                "select key from (select key, rank() over (order by number {order}) as place from ({counted}) as c where key in ({{1}})) as s where place = 1"
+            );
+            self.language.add(&name, format!("{rows} -> {chosen}"), keys(best), &strs(&say));
+            let several = format!(
+                "select key, row_number() over (order by number {order}, key) from ({counted}) as c where key in ({{2}}) order by number {order}, key limit {{1:value}}"
+            );
+            let say: Vec<String> = say
+                .iter()
+                .map(|text| format!("the {{1}} {}", text.trim_start_matches("the ").replace("{1}", "{2}")))
+                .collect();
+            self.language.add(&name, format!("Whole, {rows} -> {chosen}"), rank(several), &strs(&say));
+        }
     }
 
     /// *products that were never ordered*, *customers who never ordered*.

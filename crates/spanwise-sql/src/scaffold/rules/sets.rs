@@ -132,7 +132,10 @@ impl Rules<'_> {
                 element: filter,
                 result: filters.clone(),
             });
-            let say = [format!("{many} {{1}}")];
+            let mut say = vec![format!("{many} {{1}}"); 3];
+            if noun.is_person && noun.kind == NounKind::Rows {
+                say.push("who {1}".to_owned());
+            }
             self.language.add(&name, format!("{filters} -> {rows}"), narrowed(&[1]), &strs(&say));
         }
         if self.has_kinds[place] {

@@ -70,6 +70,9 @@ impl Rules<'_> {
                 }
             }
         }
+        for place in 0..self.plan.nouns.len() {
+            self.overdue(place);
+        }
         self.of_types();
         self.phrases_of_comparisons();
     }
@@ -251,6 +254,32 @@ impl Rules<'_> {
         self.filter(place, "known", all, keys("select key from ({1:value}) as v"), &say);
         self.language.phrases("missing", &["without", "no"]);
         self.language.phrases("known", &["with", "have"]);
+    }
+
+    /// *overdue loans*: what is due and has not come back.
+    fn overdue(&mut self, place: usize) {
+        let noun = self.noun(place);
+        let on = |happened: &[&str]| {
+            let is = |attribute: &&Attribute| {
+                attribute.happened.as_deref().is_some_and(|known| happened.contains(&known))
+            };
+            noun.attributes
+                .iter()
+                .find(is)
+                .map(|attribute| (paths::on(&attribute.value, "t0"), attribute.is_nullable))
+        };
+        if let (Some((due, _)), Some((back, true))) =
+            (on(&["due"]), on(&["returned", "paid", "completed", "delivered", "finished", "closed"]))
+        {
+            let kind = self.kind(place);
+            let key = paths::key(noun, "t0");
+            let sql = format!(
+                "select {key} from {} as t0 where {back} is null and {due} < current_date",
+                noun.source
+            );
+            self.language.add("overdue", format!("-> {kind}"), keys(sql), &["overdue", "late"]);
+            self.language.phrases("overdue", &["overdue", "late", "past due"]);
+        }
     }
 
     /// *products in stock*, *out of stock*.
@@ -641,10 +670,12 @@ impl Rules<'_> {
             "the {1} {3} with the largest {2}",
             "the {1} {3} with the most {2}",
             "top {1} {3} by {2}",
+            "top {1} {3} by {2}",
             "the top {1} {3} by {2}",
             "top {1} {3} with the highest {2}",
         ];
         self.language.add("top", format!("Whole, {ranked}, {rows} -> {chosen}"), rank(sql), &say);
+        self.language.weight("top", 2.0);
         self.language.phrases("top", &["top", "highest", "largest", "most"]);
         for (name, order, words) in [
             (
