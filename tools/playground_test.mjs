@@ -1,4 +1,4 @@
-// Tests the playground in Chromium: typing, clicking, keyboard navigation, phone width and dark colors.
+// Tests the playground in Chromium: typing, clicking, tables, judgements, keyboard navigation, phone width and dark colors.
 //
 //   node tools/playground_test.mjs --url http://127.0.0.1:8080 [--out DIRECTORY] [--chromium PATH]
 //
@@ -210,6 +210,136 @@ async function withholding(model) {
   await page.close();
 }
 
+// A table as a database gives it, whatever the model is: sorting, counting, units, files, SQL, and texts that are no HTML.
+async function tables(model) {
+  const utterance = model.examples[0];
+  const base = await fetch(`${options.url}/v1/parse`, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ utterance, model: model.name, k: 2, always_answer: true, log: false }) }).then((found) => found.json());
+  const names = ["<img src=x onerror=document.title=1>", "=1+2", "Ärzte, Die", 'say "hi"', "10 cc", "9 below"];
+  const rows = Array.from({ length: 120 }, (_, at) => [names[at] ?? `track ${at}`, 60 + ((at * 37) % 120) / 4, at === 3 ? null : 1000 + at * 1000, 1978 + (at % 3), at % 2 === 0]);
+  const answer = { columns: ["name", "minutes", "sold", "year", "<b>live</b>"], rows };
+  const sql = "with n1(key) as (\n  select id from track where name <> '<script>'\n)\nselect * from n1";
+  const reply = { ...base, answer, answer_info: { truncated: true, total_rows: 1240, units: ["", "min", "USD"] }, denotation: "..", sql, id: "0123", error: undefined };
+  reply.alternatives = [{ program: "other(1)", probability: 0.1, posterior: 0.1, score: 0, answer: 12345, answer_info: { units: ["km"] }, denotation: "12345" }];
+  const page = await open({ hash: models.models.length > 1 ? `#m=${encodeURIComponent(model.name)}` : "" });
+  const judged = [];
+  await page.setRequestInterception(true);
+  page.on("request", (request) => {
+    const json = (status, body) => request.respond({ status, contentType: "application/json", body: JSON.stringify(body).replace('"BIG"', "12345678901234567890") });
+    if (request.url().endsWith("/v1/parse")) return json(200, reply);
+    if (!request.url().endsWith("/v1/feedback")) return request.continue();
+    const body = JSON.parse(request.postData());
+    judged.push(body);
+    return body.program === "bad(" ? json(422, { error: { code: "bad_program", message: "a parenthesis is open", hint: "" } }) : json(200, body);
+  });
+  await page.evaluate(() => {
+    window.files = [];
+    URL.createObjectURL = (blob) => (window.files.push(blob), "data:,");
+    HTMLAnchorElement.prototype.click = function () { window.names = [...(window.names ?? []), this.download]; };
+    window.copied = [];
+    Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => window.copied.push(text) } });
+  });
+  await page.$eval("#utterance", (input, text) => (input.value = text), utterance);
+  await page.click("#ask .primary");
+  await page.waitForSelector("#answer table");
+  const column = (at) => page.$$eval("#answer tbody tr", (found, at) => found.map((row) => row.children[at].textContent), at);
+  check((await text(page, "#answer .count")) === "first 50 of 1,240", "the count says what is shown of how many");
+  check((await column(0)).length === 50 && (await column(0))[0] === names[0], "texts are shown as they are");
+  check(await count(page, "#answer td img") === 0 && (await page.title()) === "Spanwise playground", "and are no HTML");
+  check((await text(page, "#answer thead th:nth-child(5)")) === "<b>live</b>", "nor are names of columns");
+  check((await column(1))[1] === "69.25 min" && (await column(2))[49] === "50,000 USD", "numbers have units and thousands apart");
+  check((await column(3))[0] === "1978", "years have not");
+  check((await column(2))[3] === "", "no value is an empty cell");
+  check((await column(4))[0] === "yes", "yes and no are words");
+  const sort = (at) => page.click(`#answer th:nth-child(${at + 1}) .sort`);
+  const order = (at) => page.$eval(`#answer th:nth-child(${at + 1})`, (head) => head.getAttribute("aria-sort"));
+  await sort(2);
+  check((await order(2)) === "ascending" && (await column(2))[0] === "1,000 USD", "numbers are sorted by value");
+  await sort(2);
+  check((await order(2)) === "descending" && (await column(2))[0] === "120,000 USD", "and the other way");
+  await page.click("#answer .more");
+  check((await column(2)).length === 120 && (await column(2))[119] === "", "what is empty is last in both directions, and there are more rows");
+  check((await text(page, "#answer .count")).startsWith("first 120 of 1,240 · sorted among"), "and it says that not all were sorted");
+  await sort(2);
+  check((await order(2)) === "none" && (await column(0))[0] === names[0], "and back to the order of the answer");
+  await page.focus("#answer th:nth-child(4) .sort");
+  await page.keyboard.press("Enter");
+  check((await order(3)) === "ascending", "keys sort too");
+  const [years, tracks] = [await column(3), await column(0)];
+  const first = tracks.filter((_, at) => years[at] === "1978");
+  assert.deepEqual(first, rows.filter((row) => row[3] === 1978).map((row) => row[0]), "rows that are equal keep their order");
+  await sort(0);
+  check((await column(0)).indexOf("9 below") < (await column(0)).indexOf("10 cc"), "texts with numbers are in the order of the numbers");
+  check((await text(page, "#sql")) === sql && !(await page.$eval("#sql-box", (box) => box.hidden)), "the SQL is beside the program");
+  await page.click("#copy-sql");
+  await page.waitForFunction(() => window.copied.length);
+  check((await page.evaluate(() => window.copied[0])) === sql, "and can be copied");
+  await page.click("#csv");
+  await page.click("#json");
+  const [csv, json] = await page.evaluate(() => Promise.all(window.files.map((file) => file.text())));
+  const lines = csv.split("\r\n");
+  check(lines.length === 122 && lines[0] === "name,minutes,sold,year,<b>live</b>", "the CSV file has all rows");
+  check(lines[2].startsWith("'=1+2,69.25,2000,") && lines[3].startsWith('"Ärzte, Die",') && lines[4].startsWith('"say ""hi""",'), "with quotes, and without formulas");
+  check(lines[4].includes(",,"), "no value is an empty field");
+  assert.deepEqual(JSON.parse(json), answer, "the JSON file has the answer");
+  assert.deepEqual(await page.evaluate(() => window.names), ["answer.csv", "answer.json"]);
+  await picture(page, `${model.name}-table`);
+  // Judgements.
+  check(await page.$eval("#feedback", (found) => !found.hidden), "a reply with an id can be judged");
+  const press = (label) => page.evaluate((label) => [...document.querySelectorAll("#feedback button, #others .this-one")].find((button) => button.textContent === label).click(), label);
+  const said = (words) => page.waitForFunction((words) => document.querySelector("#feedback .said").textContent.includes(words), {}, words);
+  await press("Right");
+  await said("Kept as right");
+  await press("Wrong");
+  await said("Kept as wrong");
+  await page.$eval("#feedback input", (input) => (input.value = "bad("));
+  await press("Send");
+  await said("a parenthesis is open");
+  await page.$eval("#feedback input", (input) => (input.value = "other(2)"));
+  await press("Send");
+  await said("Kept as the right program");
+  await page.click("#others button");
+  check((await text(page, "#others .open")).includes("12,345 km"), "alternatives have units");
+  await press("It is this one");
+  await said("the other program");
+  await press("Should not be answered");
+  await said("without an answer");
+  const bodies = [{ verdict: "right" }, { verdict: "wrong" }, { verdict: "wrong", program: "bad(" }, { verdict: "wrong", program: "other(2)" }, { verdict: "wrong", program: "other(1)" }, { verdict: "unanswerable" }];
+  assert.deepEqual(judged, bodies.map((body) => ({ id: "0123", ...body })));
+  await page.click("#theme");
+  await picture(page, `${model.name}-table-other-colors`);
+  await page.setViewport({ width: 360, height: 720 });
+  check(await fits(page), "a table is not wider than a phone");
+  await picture(page, `${model.name}-table-phone`);
+  // Without an id there is nothing to judge; numbers of any length stay exact.
+  Object.assign(reply, { id: undefined, answer: { columns: ["n"], rows: [["BIG"], [1]] }, answer_info: undefined, sql: undefined });
+  await page.setViewport({ width: 1180, height: 900 });
+  await page.click("#ask .primary");
+  await page.waitForFunction(() => document.querySelectorAll("#answer tbody tr").length === 2);
+  check((await column(0))[0] === "12,345,678,901,234,567,890", "a long number keeps its digits");
+  check((await text(page, "#answer .count")) === "2 rows", "all rows are counted");
+  check(await page.$eval("#feedback", (found) => found.hidden) && await page.$eval("#sql-box", (found) => found.hidden), "no id, no buttons; no SQL, no box");
+  page.problems = page.problems.filter((problem) => !problem.includes("422"));
+  clean(page, "tables");
+  await page.close();
+}
+
+// A server that keeps a log: typing alone is kept once the question is whole, and a judgement reaches the server.
+async function judging(model) {
+  const page = await open({ hash: models.models.length > 1 ? `#m=${encodeURIComponent(model.name)}` : "" });
+  check(await page.$eval("#kept", (found) => !found.hidden), "the page says that questions are kept");
+  const logged = [];
+  page.on("request", (request) => request.url().endsWith("/v1/parse") && logged.push(JSON.parse(request.postData()).log !== false));
+  await page.$eval("#always", (box) => box.checked || box.click());
+  await page.type("#utterance", model.examples[0]);
+  await settled(page);
+  await page.waitForFunction(() => !document.getElementById("feedback").hidden, { timeout: 20000 });
+  check(logged.filter(Boolean).length === 1 && logged.at(-1), "only the whole question is kept");
+  await page.click("#feedback .judge button");
+  await page.waitForFunction(() => document.querySelector("#feedback .said").textContent === "Kept as right.", { timeout: 20000 });
+  clean(page, "judging");
+  await page.close();
+}
+
 async function scenes(model) {
   const page = await open({ hash: models.models.length > 1 ? `#m=${encodeURIComponent(model.name)}` : "" });
   check(await count(page, "#scene-view svg g") > 2, "the scene is drawn");
@@ -234,6 +364,8 @@ try {
     await general(model);
     if (model.examples.length) await typing(model);
     if (model.examples.length) await withholding(model);
+    if (model.examples.length) await tables(model);
+    if (model.examples.length && models.feedback) await judging(model);
     if (model.executor === "clevr") await scenes(model);
   }
   console.log(`${n_checks} checks passed; screenshots are in ${options.out}`);

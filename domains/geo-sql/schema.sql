@@ -30,7 +30,8 @@ create index located_place on located (place_id);
 -- Everything that has numbers. The size of a state is its area, of a city its population, of a river its length, of a place its
 -- elevation.
 create view thing as
-select id, nr, area as size, population, area, population / area as density, null as length, null as elevation from state
+select id, nr, area as size, population, area, population / area as density,
+       cast(null as double precision) as length, cast(null as double precision) as elevation from state
 union all
 select id, nr, population, population, null, null, null, null from city where population is not null
 union all

@@ -12,7 +12,7 @@ import re
 import sys
 
 HERE = pathlib.Path(__file__).parent
-ALIASES = {"weekly_standup": ["weekly startup", "weekly stand up", "week startup", "standup"], "greenberg_cafe": ["greenberg"]}
+ALIASES = {"weekly_standup": ["weekly startup", "weekly stand up", "week startup", "weekly roundup", "standup"], "greenberg_cafe": ["greenberg"]}
 NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve".split()
 ORDINALS = "th st nd rd th th th th th th".split()
 
@@ -38,7 +38,7 @@ def clock(hour):
 
 def dates(day):
     said = [f"{day}", f"{day}{ORDINALS[day % 10]}", ["", "first", "second", "third"][day] if day < 4 else f"{day}th"]
-    return [f"{month} {one}" for one in said for month in ("jan", "january")] + said[1:]
+    return [f"{month} {one}" for one in said for month in ("jan", "january")] + [f"jan{day}", f"january{day}"] + said[1:]
 
 
 def spans(hours):

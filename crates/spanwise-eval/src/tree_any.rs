@@ -60,7 +60,7 @@ pub fn nearest(
     predicted: Option<&SpanTree>,
 ) -> Option<TreeCounts> {
     let chart = GoldChart::new(domain, grammar, lattice, terms, program, Joins::Tree).ok()?;
-    let predicted = predicted.map(|tree| labelled_spans(tree)).unwrap_or_default();
+    let predicted = predicted.map(labelled_spans).unwrap_or_default();
     let score_of = |span: Labelled| if predicted.contains(&span) { COMMON - 1.0 } else { -1.0 };
     let of_leaves = lattice.leaves().iter().flat_map(|leaf| {
         let score = score_of((Span::new(leaf.start, leaf.end), Some(leaf.constant)));

@@ -9,6 +9,7 @@ use crate::domain::{ClassId, ConstantId, Domain, Frame, FrameId, Kind, Predicate
 use crate::lexicon::Source;
 use crate::signature::Side;
 use crate::states::AccumulatorId;
+use crate::term::{TermId, Terms};
 use crate::types::TypeId;
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
@@ -162,6 +163,7 @@ impl<'a> Wordings<'a> {
     #[must_use]
     pub fn names(&self) -> BTreeMap<ClassId, Vec<(ConstantId, Vec<String>)>> {
         let (constants, said) = (self.domain.constants(), &self.domain.say().names);
+        let terms = self.domain.new_terms();
         let mut names: BTreeMap<ConstantId, Vec<String>> = BTreeMap::new();
         self.domain.lexicon().for_each(Source::Name, |words, owners| {
             for owner in owners.iter().filter(|owner| !said.contains_key(*owner)) {
@@ -172,6 +174,12 @@ impl<'a> Wordings<'a> {
         for (id, constant) in constants.iter_enumerated() {
             let Kind::Entity(class) = constant.kind else { continue };
             let own = said.get(&id).cloned().or_else(|| names.remove(&id)).unwrap_or_default();
+            let own: Vec<String> = match constant.term {
+                Some(term) if !own.is_empty() => {
+                    own.into_iter().map(|name| as_written(&terms, term, name)).collect()
+                }
+                _ => own,
+            };
             if constant.term.is_some() && !own.is_empty() {
                 classes.entry(class).or_default().push((id, own));
             }
@@ -199,6 +207,13 @@ fn around(words: &[Part], frame: &Frame) -> Template {
         parts.extend(piece);
     }
     Template { parts }
+}
+
+/// A name as the program of its member writes it, if that has the same words: with its capital letters.
+fn as_written(terms: &Terms, term: TermId, name: String) -> String {
+    let written = terms.bottom_up(term).into_iter().map(|leaf| terms.head_text(leaf));
+    let found = written.into_iter().find(|text| text.to_lowercase() == name).map(str::to_owned);
+    found.unwrap_or(name)
 }
 
 /// Words as they are usually written: no space inside `o'brien`, `st. louis` or `x-ray`.

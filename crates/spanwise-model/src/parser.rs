@@ -139,4 +139,10 @@ impl Parser {
         }
         self.executor.as_ref().map(|executor| executor.execute_until(terms, program, context, until))
     }
+
+    /// What a program becomes before it is evaluated, such as a query in SQL; `None` where there is no such form.
+    #[must_use]
+    pub fn explain(&self, terms: &Terms, program: TermId) -> Option<String> {
+        self.executor.as_ref()?.explain(terms, program)
+    }
 }

@@ -186,6 +186,7 @@ impl Parser {
         let found = question.execute.then(|| self.evaluated(question, &parse.terms, parse.program));
         answer(reading, found.flatten());
         reading.program = Some(domain.display(&parse.terms, parse.program).to_string());
+        reading.sql = self.explain(&parse.terms, parse.program);
         reading.lines = Some(pretty(&parse.terms, parse.program, PROGRAM_COLUMNS));
         reading.probability = Some(parse.probability);
         reading.posterior = Some(parse.posterior);
@@ -219,6 +220,7 @@ impl Parser {
         let is_wanted = question.execute && question.execute_alternatives;
         let found = is_wanted.then(|| self.evaluated(question, &parse.terms, other.program));
         let found = found.flatten().and_then(Result::ok);
+        let answer_info = found.as_ref().map(|found| found.info.clone()).unwrap_or_default();
         let (answer, denotation) =
             found.map_or((None, None), |found| typed_and_text(found.answer, found.text));
         reading::Alternative {
@@ -227,6 +229,7 @@ impl Parser {
             posterior: other.posterior,
             score: other.score,
             answer,
+            answer_info,
             denotation,
         }
     }
@@ -269,6 +272,7 @@ impl Parser {
         }
         for other in reading.alternatives.iter_mut().filter(|_| question.execute_alternatives) {
             let found = evaluated(&other.program).and_then(Result::ok);
+            other.answer_info = found.as_ref().map(|found| found.info.clone()).unwrap_or_default();
             (other.answer, other.denotation) =
                 found.map_or((None, None), |found| typed_and_text(found.answer, found.text));
         }
@@ -356,6 +360,7 @@ fn unread(utterance: &Utterance, it: &Unread) -> reading::Unread {
 fn answer(reading: &mut Reading, found: Option<Result<Denotation, String>>) {
     match found {
         Some(Ok(found)) => {
+            reading.answer_info = found.info;
             (reading.answer, reading.denotation) = typed_and_text(found.answer, found.text);
             reading.note = found.note;
         }

@@ -5,10 +5,12 @@
 //! clients can use it to read replies.
 
 mod answer;
+mod info;
 mod remarks;
 mod tree;
 
 pub use answer::Answer;
+pub use info::AnswerInfo;
 pub use tree::{NodeKind, Tree, TreeNode};
 
 use serde::{Deserialize, Serialize};
@@ -105,6 +107,19 @@ pub struct Reading {
     /// A remark of the executor on the answer, such as why it is empty; otherwise left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// What is known about the answer beside its value; left out where that is nothing.
+    #[serde(default, skip_serializing_if = "AnswerInfo::is_empty")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub answer_info: AnswerInfo,
+    /// The program as the query of a database, human-readable; left out where programs are not evaluated by one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub sql: Option<String>,
+    /// The name of this reading in the log of questions of a server, which judgements of it refer to; left out without a
+    /// log.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
+    pub id: Option<String>,
 }
 
 /// Words that were read as others.
@@ -233,6 +248,10 @@ pub struct Alternative {
     /// What it evaluates to, as a typed value.
     #[cfg_attr(feature = "openapi", schema(nullable = false))]
     pub answer: Option<Answer>,
+    /// What is known about that value; left out where that is nothing.
+    #[serde(default, skip_serializing_if = "AnswerInfo::is_empty")]
+    #[cfg_attr(feature = "openapi", schema(required = false))]
+    pub answer_info: AnswerInfo,
     /// The same as text, in the notation of the domain's executor.
     pub denotation: Option<String>,
 }

@@ -27,6 +27,7 @@ fn full() -> Reading {
         posterior: 0.25,
         score: -1.5,
         answer: Some(["I_WALK"].into_iter().collect()),
+        answer_info: AnswerInfo::default(),
         denotation: Some("I_WALK".to_owned()),
     };
     let token = Token {
@@ -47,11 +48,18 @@ fn full() -> Reading {
         kind: CorrectionKind::Spelling,
     };
     Reading {
+        id: Some("0123".to_owned()),
         utterance: "walk left".to_owned(),
         program: Some("i_walk(i_left)".to_owned()),
         lines: Some("i_walk(i_left)\n".to_owned()),
         answer: Some(["I_TURN_LEFT", "I_WALK"].into_iter().collect()),
+        answer_info: AnswerInfo {
+            truncated: true,
+            total_rows: Some(1240),
+            units: vec![String::new(), "min".to_owned()],
+        },
         denotation: Some("I_TURN_LEFT I_WALK".to_owned()),
+        sql: Some("select 1".to_owned()),
         probability: Some(0.875),
         posterior: Some(0.9),
         in_domain: Some(1.0),
@@ -112,7 +120,19 @@ fn fields_keep_their_names_and_those_without_a_value_are_null_or_left_out() {
         "unread",
         "threshold",
     ];
-    let sometimes = ["now", "chart", "reason", "cause", "clarification", "guess", "error", "note"];
+    let sometimes = [
+        "now",
+        "chart",
+        "reason",
+        "cause",
+        "clarification",
+        "guess",
+        "error",
+        "note",
+        "answer_info",
+        "sql",
+        "id",
+    ];
     assert_eq!(keys(&Reading::default()), always);
     assert_eq!(keys(&full()), [&always[..], &sometimes[..]].concat());
 }

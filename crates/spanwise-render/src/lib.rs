@@ -21,6 +21,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod answer;
 mod ascii;
 mod diagram;
 mod escape;
@@ -32,6 +33,7 @@ mod svg;
 mod tikz;
 mod width;
 
+pub use answer::{TableLimits, csv, row_count, table, with_unit};
 pub use ascii::{NO_PROGRAM, Screen, ascii};
 pub use diagram::{Diagram, Node, RenderError, Slot};
 pub use escape::{visible, visible_lines, xml};

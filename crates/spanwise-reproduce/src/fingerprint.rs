@@ -71,7 +71,9 @@ impl Files {
 
 fn training_files(config: &Config) -> impl Iterator<Item = &PathBuf> {
     let trees = config.data.trees.as_ref().filter(|_| config.training.objective == Objective::GoldTrees);
-    [Some(&config.data.train), config.data.generated.as_ref(), config.data.dev.as_ref(), trees].into_iter().flatten()
+    [Some(&config.data.train), config.data.generated.as_ref(), config.data.dev.as_ref(), trees]
+        .into_iter()
+        .flatten()
 }
 
 /// An encoder by what is in its directory; a name on the hub by its name.

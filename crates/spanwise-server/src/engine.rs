@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 use spanwise_core::Moment;
-use spanwise_reading::{Answer, Reading};
+use spanwise_reading::{Answer, AnswerInfo, Reading};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -102,8 +102,16 @@ pub struct Executed {
     /// Its value, typed; `null` with an `error` where it has none.
     #[schema(nullable = false)]
     pub answer: Option<Answer>,
+    /// What is known about the value beside it; left out where that is nothing.
+    #[serde(skip_serializing_if = "AnswerInfo::is_empty")]
+    #[schema(required = false)]
+    pub answer_info: AnswerInfo,
     /// The same as text, in the notation of the domain's executor.
     pub denotation: Option<String>,
+    /// The program as the query of a database, human-readable; left out where programs are not evaluated by one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub sql: Option<String>,
     /// Why the program has no value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -142,6 +150,8 @@ pub struct ModelInfo {
     pub metrics: Value,
     /// Utterances to try.
     pub examples: Vec<String>,
+    /// Tells this model from others of the same name: the same for the same files.
+    pub digest: String,
 }
 
 /// A parser that threads share.
@@ -197,6 +207,12 @@ pub trait Engine: Send + Sync + 'static {
         let _ = ask;
         reading
     }
+
+    /// The program as the model would write it, if it is one and has a type. It is not evaluated.
+    ///
+    /// # Errors
+    /// Text that is not a program, an ill-typed program.
+    fn check(&self, program: &str) -> Result<String, Refusal>;
 }
 
 /// Identifies a state of a model on disk: equal stamps mean that nothing has changed.

@@ -60,6 +60,18 @@ pub enum Event {
         /// From the head of the request to the reply.
         took: Duration,
     },
+    /// The log of questions cannot be written; questions are answered all the same.
+    QuestionLogFailed {
+        /// Its file.
+        path: String,
+        /// The error of the system.
+        reason: String,
+    },
+    /// The log of questions is written again.
+    QuestionLogBack {
+        /// Lines that were lost.
+        lost: u64,
+    },
     /// The server is shutting down: it accepts no more connections.
     Draining {
         /// Connections that are still open.

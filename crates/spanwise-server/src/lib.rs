@@ -8,6 +8,7 @@ mod connection;
 mod engine;
 mod event;
 mod http;
+pub mod journal;
 mod limits;
 mod metrics;
 mod models;

@@ -1,6 +1,7 @@
 //! The settings of a server. The defaults suit one machine with a few cores.
 
 use crate::engine::Withhold;
+use crate::journal::LogFile;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -92,6 +93,8 @@ pub struct Config {
     pub limits: Limits,
     /// Times.
     pub times: Times,
+    /// Where questions and judgements are kept, if anywhere.
+    pub log: Option<LogFile>,
     /// Whether SIGTERM and SIGINT shut the server down and SIGHUP loads the models again.
     pub signals: bool,
 }
@@ -108,6 +111,7 @@ impl Config {
             withhold: Withhold::Model,
             limits: Limits::default(),
             times: Times::default(),
+            log: None,
             signals: false,
         }
     }

@@ -26,6 +26,7 @@ pub(crate) struct Metrics {
     utterances: Family<Labels<2>, Counter>,
     withheld: Family<Labels<2>, Counter>,
     loads: Family<Labels<2>, Counter>,
+    log: Family<Labels<1>, Counter>,
     queue_depth: Gauge,
     /// Open connections.
     pub connections: Gauge,
@@ -42,6 +43,7 @@ impl Metrics {
             utterances: Family::default(),
             withheld: Family::default(),
             loads: Family::default(),
+            log: Family::default(),
             queue_depth: Gauge::default(),
             connections: Gauge::default(),
         };
@@ -63,10 +65,20 @@ impl Metrics {
         to.register("spanwise_utterances", "Utterances by model and outcome", metrics.utterances.clone());
         to.register("spanwise_withheld", "Withheld answers by model and cause", metrics.withheld.clone());
         to.register("spanwise_model_loads", "Loads of models by result", metrics.loads.clone());
+        to.register(
+            "spanwise_question_log_lines",
+            "Lines of the log of questions, by what became of them",
+            metrics.log.clone(),
+        );
         to.register("spanwise_queue_depth", "Jobs that wait for an engine", metrics.queue_depth.clone());
         to.register("spanwise_queue_limit", "Maximum number of jobs that wait", limit);
         to.register("spanwise_connections", "Open connections", metrics.connections.clone());
         metrics
+    }
+
+    /// Counts a line of the log of questions.
+    pub(crate) fn question_log(&self, result: &str) {
+        self.log.get_or_create(&[("result", result.to_owned())]).inc();
     }
 
     /// Counts a request. Methods that are not served share one label: clients must not be able to add labels.

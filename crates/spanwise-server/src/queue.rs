@@ -89,8 +89,14 @@ pub(crate) enum Work {
         reading: Box<Reading>,
         reply: oneshot::Sender<Result<Reading, Failed>>,
     },
+    /// Type-checks a program.
+    Check {
+        program: String,
+        reply: oneshot::Sender<Check>,
+    },
 }
 
+pub(crate) type Check = Result<Result<String, Refusal>, Failed>;
 pub(crate) type Execution = Result<Result<Executed, Refusal>, Failed>;
 
 /// A job that waits.
@@ -401,7 +407,7 @@ impl Job {
     fn rough_cost(&self) -> Duration {
         match &self.work {
             Work::Parse { n_words, .. } => self.pace.estimate(*n_words),
-            Work::Execute { .. } | Work::Evaluate { .. } => EXECUTION,
+            Work::Execute { .. } | Work::Evaluate { .. } | Work::Check { .. } => EXECUTION,
         }
     }
 }
@@ -410,7 +416,7 @@ impl Work {
     fn task(&self) -> Task {
         match self {
             Self::Parse { .. } => Task::Parse,
-            Self::Execute { .. } | Self::Evaluate { .. } => Task::Execute,
+            Self::Execute { .. } | Self::Evaluate { .. } | Self::Check { .. } => Task::Execute,
         }
     }
 
@@ -419,6 +425,7 @@ impl Work {
         match self {
             Self::Parse { reply, .. } | Self::Evaluate { reply, .. } => drop(reply.send(Err(why))),
             Self::Execute { reply, .. } => drop(reply.send(Err(why))),
+            Self::Check { reply, .. } => drop(reply.send(Err(why))),
         }
     }
 
@@ -429,6 +436,7 @@ impl Work {
                 reply.is_closed() || ask.is_over()
             }
             Self::Execute { reply, .. } => reply.is_closed(),
+            Self::Check { reply, .. } => reply.is_closed(),
         }
     }
 }

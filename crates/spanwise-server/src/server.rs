@@ -4,6 +4,7 @@ use crate::connection;
 use crate::engine::Source;
 use crate::event::{Event, Listener};
 use crate::http::{self, Access, App};
+use crate::journal::Journal;
 use crate::limits::Config;
 use crate::metrics::Metrics;
 use crate::models::Models;
@@ -26,6 +27,14 @@ pub enum ServeError {
     Bind {
         /// The address.
         addr: SocketAddr,
+        /// The error of the system.
+        reason: io::Error,
+    },
+    /// The log of questions cannot be written.
+    #[error("cannot keep a log of questions in {path}: {reason}")]
+    Log {
+        /// The file.
+        path: String,
         /// The error of the system.
         reason: io::Error,
     },
@@ -102,10 +111,16 @@ impl Server {
         };
         let limits = &config.limits;
         let metrics = Arc::new(Metrics::new(limits.queue));
+        let listener = counting(listener, Arc::clone(&metrics));
+        let journal = config.log.as_ref().map(|log| {
+            let path = log.path.display().to_string();
+            Journal::start(log, &metrics, &listener).map_err(|reason| ServeError::Log { path, reason })
+        });
         let app = App {
+            journal: journal.transpose()?,
             models,
             queue: Arc::new(Queue::new(limits.queue, limits.max_batch, limits.workers)),
-            listener: counting(listener, Arc::clone(&metrics)),
+            listener,
             metrics,
             limits: limits.clone(),
             withhold: config.withhold,
@@ -169,6 +184,9 @@ impl Running {
             let loaded = loader.join().unwrap_or_else(|_| Err("loading a model panicked".to_owned()));
             loaded.map_err(ServeError::Model)
         });
+        if let Some(journal) = &self.app.journal {
+            journal.end();
+        }
         // Also after an error, so that the threads end.
         self.app.queue.close();
         served

@@ -90,7 +90,7 @@ impl Query {
         Statement { sql, parameters: self.statement.parameters.clone() }
     }
 
-    /// The text with its parameters, for people.
+    /// The text with its parameters, human-readable.
     #[must_use]
     pub fn readable(&self) -> String {
         let mut text = self.statement.sql.clone();

@@ -122,14 +122,13 @@ impl SqlExecutor {
             return Ok(Arc::clone(database));
         }
         let opened = open(&self.config);
-        let opened =
-            opened.map_err(|error| SqlError::Database { url: self.settings.database.clone(), error })?;
+        let opened = opened.map_err(|error| SqlError::Database { url: self.config.shown_url(), error })?;
         Ok(Arc::clone(known.insert(Arc::from(opened))))
     }
 
     fn failed(&self, query: &Query, error: DatabaseError) -> SqlError {
         let DatabaseError::Statement { message, position, .. } = error else {
-            return SqlError::Database { url: self.settings.database.clone(), error };
+            return SqlError::Database { url: self.config.shown_url(), error };
         };
         let place = position.and_then(|at| query.origin(at)).map_or_else(String::new, |at| {
             let (line, column) = Diagnostic::new(at..at, "").position(self.domain.source());

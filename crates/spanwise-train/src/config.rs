@@ -29,7 +29,15 @@ pub struct Data {
 
 impl Default for Data {
     fn default() -> Self {
-        Self { train: PathBuf::new(), generated: None, dev: None, test: None, trees: None, limit: 0, dev_limit: 500 }
+        Self {
+            train: PathBuf::new(),
+            generated: None,
+            dev: None,
+            test: None,
+            trees: None,
+            limit: 0,
+            dev_limit: 500,
+        }
     }
 }
 

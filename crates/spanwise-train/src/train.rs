@@ -123,9 +123,8 @@ pub fn train(
         None => Ok(Vec::new()),
     };
     let own = Some(config.data.train.clone()).filter(|path| !path.as_os_str().is_empty());
-    let name = |path: &Option<std::path::PathBuf>| {
-        path.as_ref().map(|path| data.join(path).display().to_string())
-    };
+    let name =
+        |path: &Option<std::path::PathBuf>| path.as_ref().map(|path| data.join(path).display().to_string());
     let train_file = name(&own).or_else(|| name(&config.data.generated)).unwrap_or_default();
     let mut examples = read(&own)?;
     let mut generated = read(&config.data.generated)?;

@@ -103,7 +103,10 @@ fn generated_examples_are_enough_and_weigh_less_beside_real_ones() {
         let out = tempfile::tempdir().unwrap();
         let mut config = config(settings);
         config.data.generated = Some(std::mem::take(&mut config.data.train));
-        (exact_match(&run(&config, out.path(), false, go_on).unwrap(), "train.jsonl"), files(out.path())[0].clone())
+        (
+            exact_match(&run(&config, out.path(), false, go_on).unwrap(), "train.jsonl"),
+            files(out.path())[0].clone(),
+        )
     };
     let (right, metrics) = alone(&[]);
     assert_eq!(right, 100.0);

@@ -1,10 +1,11 @@
-//! `spanwise data`: makes, generates, imports, exports, annotates, splits and describes data sets.
+//! `spanwise data`: makes, generates, imports, exports, annotates, reviews, splits and describes data sets.
 
 mod annotate;
 mod export;
 pub(crate) mod generate;
 mod import;
 mod noise;
+mod review;
 mod scan;
 mod split;
 mod stats;
@@ -16,7 +17,7 @@ use spanwise_lang::{Domain, Shape, TermId, Terms};
 use std::path::PathBuf;
 use std::rc::Rc;
 
-/// Make, generate, import, export, annotate, split and describe data sets.
+/// Make, generate, import, export, annotate, review, split and describe data sets.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:\n  spanwise data scan --out data/scan\n  \
     spanwise data stats train.jsonl test.jsonl --domain geo")]
@@ -33,6 +34,7 @@ enum Command {
     Generate(generate::Args),
     Import(import::Args),
     Noise(noise::Args),
+    Review(review::Args),
     Split(split::Args),
     Stats(stats::Args),
 }
@@ -45,6 +47,7 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
         Command::Generate(args) => generate::run(args)?,
         Command::Import(args) => import::run(args)?,
         Command::Noise(args) => noise::run(args)?,
+        Command::Review(args) => review::run(args)?,
         Command::Split(args) => split::run(args)?,
         Command::Stats(args) => stats::run(args)?,
     }

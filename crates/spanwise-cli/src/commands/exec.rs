@@ -1,6 +1,7 @@
 //! `spanwise exec`: programs to denotations.
 
 use super::context::Context;
+use super::format::{Format, FormatArgs, write_csv};
 use super::lines::{INPUT_BYTES, context_of, next_line, read_object, text_of, without_mark};
 use super::{check_types, domain_help, executor, load};
 use crate::output::{Status, WrongCall, say, write_text};
@@ -10,11 +11,12 @@ use spanwise_domains::exec::{Denotation, ExecError, Executor};
 use spanwise_domains::load::Spec;
 use spanwise_lang::domain::ExecutorChoice;
 use spanwise_lang::{Diagnostic, Domain, TermId, Terms};
+use spanwise_render::TableLimits;
 use std::io::{self, BufReader, IsTerminal, Write};
 
 /// Evaluate programs.
 ///
-/// With programs as arguments, prints their denotations. Without, reads JSON lines with a field `program`
+/// With programs as arguments, prints their denotations, tables with their columns below each other. Without, reads JSON lines with a field `program`
 /// (and `context` or `scene`) from standard input and writes one JSON line for each, in order, with
 /// `program`, `denotation` (text), `answer` (the same value, typed), and `error` or `note` where there is one. A line
 /// is answered before the next one is read. Programs for a command or a server are type-checked first.
@@ -24,6 +26,7 @@ use std::io::{self, BufReader, IsTerminal, Write};
     spanwise exec scan 'i_twice(i_walk(i_left))'\n  \
     spanwise exec shop.toml --explain 'count(orders)'\n  \
     spanwise exec clevr 'count(filter(red, scene()))' --context scene.json\n  \
+    spanwise exec shop.toml 'orders(all())' --format csv > orders.csv\n  \
     spanwise exec geo < programs.jsonl > denotations.jsonl")]
 pub(crate) struct Args {
     #[arg(help = domain_help())]
@@ -38,15 +41,15 @@ pub(crate) struct Args {
     /// Print the SQL of the programs with its parameters, and do not run it; for domains whose programs run in a database
     #[arg(long)]
     explain: bool,
-    /// Print JSON for programs given as arguments too
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    format: FormatArgs,
 }
 
 /// Terms after which the store starts afresh, so that memory stays flat on endless input.
 const MAX_TERMS: usize = 1 << 20;
 
 pub(crate) fn run(args: &Args) -> Result<Status> {
+    let (format, limits) = (args.format.for_arguments(args.programs.len())?, args.format.limits());
     let spec = Spec::parse(&args.domain);
     let domain = load(spec)?;
     let executor = executor(&domain, spec)?;
@@ -74,20 +77,24 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
     } else {
         for program in &args.programs {
             if args.explain {
-                runner.explain_one(program, args.json, &mut out)?;
+                runner.explain_one(program, format == Format::Json, &mut out)?;
                 continue;
             }
             let outcome = runner.evaluate(program, None);
-            match (outcome, args.json) {
-                (outcome, true) => writeln!(out, "{}", answer(program, outcome))?,
-                (Ok(denotation), false) => {
-                    write_text(&mut out, &format!("{}\n", denotation.text))?;
+            match (outcome, format) {
+                (outcome, Format::Json) => writeln!(out, "{}", answer(program, outcome))?,
+                (Ok(denotation), _) => {
+                    match format {
+                        Format::Csv => write_csv(&mut out, &denotation.answer)?,
+                        Format::Plain | Format::Json => writeln_text(&mut out, &denotation.text)?,
+                        Format::Table => write_text(&mut out, &in_words(&denotation, limits))?,
+                    }
                     if let Some(note) = denotation.note {
                         out.flush()?;
                         say(&format!("note: {note}"));
                     }
                 }
-                (Err(fault), false) => {
+                (Err(fault), _) => {
                     out.flush()?;
                     say(&fault.in_full(program));
                 }
@@ -95,10 +102,23 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
         }
     }
     out.flush()?;
-    if runner.n_failed > 0 && (args.programs.is_empty() || args.json) {
+    if runner.n_failed > 0 && (args.programs.is_empty() || format == Format::Json) {
         say(&format!("{} of {} programs could not be evaluated", runner.n_failed, runner.n));
     }
     Ok(if runner.n_failed == 0 { Status::Success } else { Status::PartialFailure })
+}
+
+/// An answer in human-readable form: a table, a number with its unit, or what the executor calls it.
+fn in_words(denotation: &Denotation, limits: TableLimits) -> String {
+    let Denotation { answer, info, text, .. } = denotation;
+    let table = spanwise_render::table(answer, info, limits);
+    table.unwrap_or_else(|| {
+        format!("{}\n", spanwise_render::with_unit(answer, info).unwrap_or_else(|| text.clone()))
+    })
+}
+
+fn writeln_text(out: &mut dyn Write, text: &str) -> io::Result<()> {
+    write_text(out, &format!("{text}\n"))
 }
 
 /// Why a program has no denotation.
@@ -257,8 +277,11 @@ fn answer(program: &str, outcome: Result<Denotation, Fault>) -> Value {
         Err(fault) => {
             json!({ "program": program, "denotation": null, "answer": null, "error": fault.in_short(program) })
         }
-        Ok(Denotation { text, answer, note, .. }) => {
+        Ok(Denotation { text, answer, info, note, .. }) => {
             let mut object = json!({ "program": program, "denotation": text, "answer": answer });
+            if !info.is_empty() {
+                object["answer_info"] = json!(info);
+            }
             if let Some(note) = note {
                 object["note"] = note.into();
             }

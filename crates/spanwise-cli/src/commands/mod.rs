@@ -11,6 +11,7 @@ pub(crate) mod demo;
 pub(crate) mod eval;
 pub(crate) mod exec;
 pub(crate) mod explain;
+mod format;
 pub(crate) mod infer_domain;
 mod lines;
 pub(crate) mod man;

@@ -3,6 +3,7 @@
 mod reply;
 
 use super::allow::AllowArgs;
+use super::format::{Format, FormatArgs, write_csv};
 use super::lines::{Line, Windows, text_of, utterance_of, without_mark};
 use super::now::NowArgs;
 use super::parser;
@@ -23,7 +24,8 @@ use std::path::PathBuf;
 /// words that yields the program. An answer that is less probable than the threshold of the model is withheld: "I cannot
 /// answer this", with the reason and, where two programs are about as likely, a question back. `spanwise calibrate` and
 /// training fit the threshold; --abstain-below sets another one, and --always-answer withholds nothing. Words that were
-/// read as others, and words that were not read at all, are listed.
+/// read as others, and words that were not read at all, are listed. --format csv and --format plain print the answer alone;
+/// where there is none, the reason goes to standard error and the exit code is 1.
 ///
 /// Without texts, reads lines from standard input: JSON objects with `utterance` (or `question`) and optionally `context`
 /// (or `scene`) and `now` (the date that relative dates refer to), or plain text, one utterance a line. Writes one JSON
@@ -41,6 +43,7 @@ use std::path::PathBuf;
     spanwise parse runs/geo --k 3 --json \"what is the capital of ohio\"\n  \
     spanwise parse runs/geo --always-answer \"how do i boil an egg\"\n  \
     spanwise parse runs/shop --now 2011-03-05 \"orders of last month\"\n  \
+    spanwise parse runs/shop --format csv \"orders of last month\" > orders.csv\n  \
     spanwise parse runs/geo < questions.txt > answers.jsonl")]
 pub(crate) struct Args {
     /// The model directory
@@ -61,9 +64,8 @@ pub(crate) struct Args {
     no_execute: bool,
     #[command(flatten)]
     allow: AllowArgs,
-    /// Print JSON for texts given as arguments too
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    format: FormatArgs,
 }
 
 /// Utterances that go through the network together.
@@ -72,6 +74,7 @@ const BATCH: usize = 32;
 const MAX_UTTERANCE_BYTES: usize = 1 << 20;
 
 pub(crate) fn run(args: &Args) -> Result<Status> {
+    let (format, limits) = (args.format.for_arguments(args.texts.len())?, args.format.limits());
     let context = args.context.read()?;
     let parser = parser(&args.model, args.allow.policy())?;
     args.withhold.say_uncalibrated(parser.model());
@@ -83,26 +86,36 @@ pub(crate) fn run(args: &Args) -> Result<Status> {
         now: args.now.moment(),
         execute: !args.no_execute,
         // Only JSON shows their answers.
-        execute_alternatives: args.json || args.texts.is_empty(),
+        execute_alternatives: format == Format::Json || args.texts.is_empty(),
     };
     let mut out = io::BufWriter::new(io::stdout().lock());
     if args.texts.is_empty() {
         return worker.stream(&mut out);
     }
+    let mut status = Status::Success;
     for (at, text) in args.texts.iter().enumerate() {
         let line = Line { text: text.clone(), context: None, now: None };
         let reading = parser.read(&worker.question(&line));
-        if args.json {
-            writeln!(out, "{}", as_json(&reading)?)?;
-        } else {
-            if at > 0 {
-                writeln!(out)?;
+        match (format, &reading.answer) {
+            (Format::Json, _) => writeln!(out, "{}", as_json(&reading)?)?,
+            (Format::Table, _) => {
+                if at > 0 {
+                    writeln!(out)?;
+                }
+                write_text(&mut out, &reply::text(&reading, limits))?;
             }
-            write_text(&mut out, &reply::text(&reading))?;
+            (Format::Csv, Some(answer)) => write_csv(&mut out, answer)?,
+            (Format::Plain, Some(_)) => {
+                write_text(&mut out, &format!("{}\n", reading.denotation.as_deref().unwrap_or_default()))?;
+            }
+            (Format::Csv | Format::Plain, None) => {
+                status = Status::PartialFailure;
+                say(&format!("no answer: {}", reading.reason.or(reading.error).unwrap_or_default()));
+            }
         }
         out.flush()?;
     }
-    Ok(Status::Success)
+    Ok(status)
 }
 
 /// A reading as one JSON object on one line.

@@ -14,6 +14,7 @@ use engine::{Defaults, ModelSource};
 use log::Log;
 use spanwise_domains::exec::external;
 use spanwise_model::{ExecutorPolicy, Withhold};
+use spanwise_server::journal::LogFile;
 use spanwise_server::{Config, Limits, ServeError, Server, Source, Times};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
@@ -27,6 +28,9 @@ use std::time::Duration;
 /// batches. A model is loaded again when its `model.json` changes and on SIGHUP, while the old one serves. SIGTERM and
 /// Ctrl-C shut the server down after the work in flight. It listens on the loopback address unless --addr is given, and
 /// there it answers only requests to that address, and only its own page and those of origins that --cors-origin allows.
+///
+/// With --log, questions and replies are kept in a file, and the page asks whether replies are right (`POST /v1/feedback`).
+/// `spanwise data review` makes examples of it. Addresses of clients are not kept.
 ///
 /// Answers that are less probable than the threshold of their model are withheld, with the reason and the best guess.
 /// --abstain-below and --always-answer change this for all requests that do not say otherwise (`abstain_below`,
@@ -84,6 +88,12 @@ pub(crate) struct Args {
     now: NowArgs,
     #[command(flatten)]
     allow: AllowArgs,
+    /// Keep questions, replies and what people say about them in this file, for `spanwise data review`
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+    /// Size at which the file of --log is renamed to FILE.1, in the place of an older one
+    #[arg(long, value_name = "MIB", default_value_t = 64, requires = "log", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    log_max: u32,
     /// Log JSON objects
     #[arg(long, conflicts_with = "quiet")]
     log_json: bool,
@@ -127,7 +137,9 @@ fn serve(
     external::stop_all();
     match served {
         Ok(()) => Ok(Status::Success),
-        Err(error @ ServeError::Bind { .. }) => Err(WrongCall(error.to_string()).into()),
+        Err(error @ (ServeError::Bind { .. } | ServeError::Log { .. })) => {
+            Err(WrongCall(error.to_string()).into())
+        }
         Err(error) => Err(error.into()),
     }
 }
@@ -186,6 +198,10 @@ fn config(args: &Args) -> Result<Config> {
     config.cors_origins.clone_from(&args.cors_origin);
     config.withhold = engine::served(args.withhold.choice());
     config.signals = true;
+    config.log = args
+        .log
+        .as_ref()
+        .map(|path| LogFile { max_bytes: u64::from(args.log_max) << 20, ..LogFile::new(path) });
     config.token = args.token_env.as_deref().map(token).transpose()?;
     Ok(config)
 }

@@ -1,14 +1,17 @@
 //! `spanwise update`: other entity tables for a trained model.
 
+use super::allow::AllowArgs;
 use super::wrong_model;
 use crate::output::{Status, WrongCall, say, shorten, write_text};
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
-use spanwise_domains::load::read_table;
+use spanwise_domains::exec::DatabaseTables;
+use spanwise_domains::load::{query_of, read_table};
 use spanwise_domains::table_change::TableChange;
 use spanwise_lang::Table;
+use spanwise_lang::domain::ExecutorChoice;
 use spanwise_model::consent::{AllowedExecutors, ExternalExecutor};
-use spanwise_model::{DirectoryLock, Model, ModelError};
+use spanwise_model::{DirectoryLock, ExecutorPolicy, Model, ModelError};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
@@ -22,10 +25,14 @@ use std::path::{Component, Path, PathBuf};
 /// by itself. Tables that would change the language are refused and leave the model as it is: a class that would lose
 /// its last member, a column that the domain file needs and the table lacks, a row that cannot be written as a program.
 ///
+/// Tables that are queries of the model's database (`table = "sql: select .."`) are read from it again, which needs consent
+/// (see `spanwise allow`). Without other tables, DIR is not needed.
+///
 /// If the model has an executor outside of this program, consent to run it covers the tables: whoever had allowed it
 /// before the update still does after it, anyone else is told to run `spanwise allow`.
 #[derive(clap::Args)]
-#[command(after_help = "Examples:\n  spanwise update runs/shop --tables export/2024-06 --dry-run\n  \
+#[command(after_help = "Examples:\n  spanwise update runs/shop\n  \
+    spanwise update runs/shop --tables export/2024-06 --dry-run\n  \
     spanwise update runs/shop --tables export/2024-06\n  \
     spanwise update runs/shop --tables export/2024-06 --json")]
 pub(crate) struct Args {
@@ -33,7 +40,9 @@ pub(crate) struct Args {
     model: PathBuf,
     /// The directory with the new tables
     #[arg(long, value_name = "DIR")]
-    tables: PathBuf,
+    tables: Option<PathBuf>,
+    #[command(flatten)]
+    allow: AllowArgs,
     /// Check the tables and report what would change, but write nothing
     #[arg(long)]
     dry_run: bool,
@@ -47,15 +56,16 @@ const MAX_NAMES: usize = 5;
 const MAX_NAME_CHARS: usize = 60;
 
 pub(crate) fn run(args: &Args) -> Result<Status> {
-    if !args.tables.is_dir() {
-        return Err(WrongCall(format!("{} is not a directory", args.tables.display())).into());
+    if let Some(directory) = args.tables.as_ref().filter(|directory| !directory.is_dir()) {
+        return Err(WrongCall(format!("{} is not a directory", directory.display())).into());
     }
     // Held from here on: a training into the directory would be lost, or replace this update.
     let lock = args.model.is_dir().then(|| DirectoryLock::take(&args.model)).transpose();
     let lock = lock.map_err(super::calibrate::wrong_directory)?;
     let old = Model::load(&args.model).map_err(wrong_model)?;
     old.warnings().iter().for_each(|text| say(&format!("warning: {text}")));
-    let tables = read_all(&old, &args.tables)?;
+    let sources = Sources { directory: args.tables.as_deref(), database: database(&old, args)? };
+    let tables = read_all(&old, &sources)?;
     let replaced = tables.iter().filter(|one| one.fate == Fate::Replaced);
     let replaced: BTreeMap<String, Table> =
         replaced.filter_map(|one| Some((one.path.clone(), one.new.clone()?))).collect();
@@ -111,24 +121,60 @@ struct Entry {
     change: TableChange,
 }
 
-/// Every table of the domain, with what the directory has for it.
-fn read_all(model: &Model, directory: &Path) -> Result<Vec<Entry>> {
+/// Where new tables come from.
+struct Sources<'a> {
+    directory: Option<&'a Path>,
+    database: Option<DatabaseTables>,
+}
+
+/// The database of a model, if some of its tables are queries and it may be read.
+fn database(model: &Model, args: &Args) -> Result<Option<DatabaseTables>> {
+    let ExecutorChoice::Sql(settings) = model.domain.executor() else { return Ok(None) };
+    if !model.domain.tables().iter().any(|(path, _)| query_of(path).is_some()) {
+        return Ok(None);
+    }
+    let Some(executor) = model.external_executor()? else { return Ok(None) };
+    let is_allowed = match args.allow.policy() {
+        ExecutorPolicy::Allow => true,
+        ExecutorPolicy::Off => false,
+        ExecutorPolicy::Remembered => match AllowedExecutors::of_user() {
+            Some(allowed) => allowed.contains(&executor)?,
+            None => false,
+        },
+    };
+    if !is_allowed {
+        anyhow::bail!(
+            "not allowed: this would {executor}; allow it with --allow-executor, or for good with `spanwise allow {}`",
+            args.model.display()
+        );
+    }
+    Ok(Some(DatabaseTables::new(settings.clone(), model.database_place())))
+}
+
+/// Every table of the domain, with what the directory or the database has for it.
+fn read_all(model: &Model, sources: &Sources<'_>) -> Result<Vec<Entry>> {
     let known = model.domain.tables();
     if known.is_empty() {
         let name = model.domain.name();
         return Err(WrongCall(format!("the domain {name} has no tables that could be replaced")).into());
     }
     let entries: Vec<Entry> =
-        known.iter().map(|(path, old)| entry(path, old, directory)).collect::<Result<_>>()?;
+        known.iter().map(|(path, old)| entry(path, old, sources)).collect::<Result<_>>()?;
     if entries.iter().all(|one| one.new.is_none()) {
         let paths: Vec<&str> = known.iter().map(|(path, _)| path.as_str()).take(MAX_NAMES).collect();
-        let (place, paths) = (directory.display(), paths.join(", "));
+        let paths = paths.join(", ");
+        let Some(directory) = sources.directory else {
+            return Err(
+                WrongCall(format!("--tables DIR is needed for the tables of this model: {paths}")).into()
+            );
+        };
+        let place = directory.display();
         return Err(WrongCall(format!("{place} has no table of this model; expected {paths}")).into());
     }
     Ok(entries)
 }
 
-fn entry(path: &str, old: &Table, directory: &Path) -> Result<Entry> {
+fn entry(path: &str, old: &Table, sources: &Sources<'_>) -> Result<Entry> {
     let kept = |fate| Entry {
         path: path.to_owned(),
         fate,
@@ -136,6 +182,11 @@ fn entry(path: &str, old: &Table, directory: &Path) -> Result<Entry> {
         new: None,
         change: TableChange::default(),
     };
+    if let (Some(query), Some(database)) = (query_of(path), &sources.database) {
+        let new = database.read(query).map_err(|reason| anyhow::anyhow!("{reason}"))?;
+        return Ok(replaced(path, old, new));
+    }
+    let Some(directory) = sources.directory else { return Ok(kept(Fate::Missing)) };
     // A model may be from a stranger, and must not choose what is read.
     let is_inside = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
     if !Path::new(path).components().all(is_inside) {
@@ -147,11 +198,16 @@ fn entry(path: &str, old: &Table, directory: &Path) -> Result<Entry> {
     let new = read_table(directory, path)
         .map_err(|reason| anyhow::anyhow!("{reason}"))
         .with_context(|| format!("in {}", directory.display()))?;
+    Ok(replaced(path, old, new))
+}
+
+/// A table for which there is a new one.
+fn replaced(path: &str, old: &Table, new: Table) -> Entry {
     let change = TableChange::new(old, &new);
     // Columns decide what a row means, even where the names stay.
     let is_same = change.is_empty() && same_columns(old, &new);
     let fate = if is_same { Fate::Same } else { Fate::Replaced };
-    Ok(Entry { path: path.to_owned(), fate, n_rows: new.rows.len(), new: Some(new), change })
+    Entry { path: path.to_owned(), fate, n_rows: new.rows.len(), new: Some(new), change }
 }
 
 fn same_columns(old: &Table, new: &Table) -> bool {

@@ -19,9 +19,12 @@ mod confidence;
 mod crash;
 mod data_annotate;
 mod data_benchmarks;
+mod data_generate;
 mod data_import;
 mod data_scan;
 mod data_split;
+#[cfg(feature = "sqlite")]
+mod database;
 #[cfg(feature = "geo")]
 mod demo;
 mod domains;
@@ -30,6 +33,8 @@ mod eval_parse;
 mod exec;
 mod exec_domains;
 mod explain;
+#[cfg(unix)]
+mod formats;
 mod help;
 mod hostile;
 mod infer_domain;
@@ -38,6 +43,8 @@ mod new;
 mod new_from_db;
 mod releases;
 mod reproduce;
+#[cfg(unix)]
+mod review;
 mod serve;
 mod shell_help;
 mod streams;

@@ -89,9 +89,8 @@ impl Evaluation<'_> {
             Some(Outcome::Answer(answer)) => Ok(Denotation::typed(answer.to_string(), answer)),
             Some(Outcome::Set(set)) => Ok(Denotation {
                 text: self.describe(&set),
-                answer: self.table(&set),
                 is_empty: set.is_empty(),
-                note: None,
+                ..Denotation::typed("", self.table(&set))
             }),
             None => unreachable!("a compiled program has at least one operation"),
         }

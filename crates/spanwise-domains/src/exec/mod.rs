@@ -16,7 +16,7 @@ use files::ExecutorFiles;
 use serde_json::Value;
 use spanwise_lang::domain::ExecutorChoice;
 use spanwise_lang::{Domain, TermId, Terms};
-use spanwise_reading::Answer;
+use spanwise_reading::{Answer, AnswerInfo};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 pub use tables::DatabaseTables;
@@ -44,6 +44,8 @@ pub struct Denotation {
     pub text: String,
     /// The same value, typed.
     pub answer: Answer,
+    /// What is known about the answer beside its value: whether it was cut, units.
+    pub info: AnswerInfo,
     /// Whether the value is empty: an empty answer, or a program that failed and therefore denotes nothing.
     pub is_empty: bool,
     /// Why a well-formed program denotes nothing, where the executor knows the reason.
@@ -54,12 +56,18 @@ impl Denotation {
     /// A value that is a text.
     pub fn value(text: impl Into<String>) -> Self {
         let text = text.into();
-        Self { answer: Answer::Text(text.clone()), text, is_empty: false, note: None }
+        Self::typed(text.clone(), Answer::Text(text))
     }
 
     /// A value with its text and its type.
     pub fn typed(text: impl Into<String>, answer: Answer) -> Self {
-        Self { text: text.into(), answer, is_empty: false, note: None }
+        Self { text: text.into(), answer, info: AnswerInfo::default(), is_empty: false, note: None }
+    }
+
+    /// The same with what is known about the answer.
+    #[must_use]
+    pub fn with_info(self, info: AnswerInfo) -> Self {
+        Self { info, ..self }
     }
 }
 
@@ -137,7 +145,7 @@ pub trait Executor: Send + Sync {
         self.execute(terms, program, context)
     }
 
-    /// What `program` becomes before it is evaluated, for people to read: the query of a database. `None` where there is
+    /// What `program` becomes before it is evaluated, as a human-readable text: the query of a database. `None` where there is
     /// no such form.
     fn explain(&self, terms: &Terms, program: TermId) -> Option<String> {
         let _ = (terms, program);

@@ -5,6 +5,7 @@ use serde_json::Value;
 use spanwise_lang::domain::ExecutorChoice;
 use spanwise_lang::sql::SqlSettings;
 use spanwise_lang::{Diagnostic, Domain, TermId, Terms};
+use spanwise_reading::AnswerInfo;
 use spanwise_sql::compose::ComposeError;
 use spanwise_sql::database::{DatabaseError, Location, Stop, open};
 pub(super) use spanwise_sql::executor::config;
@@ -63,7 +64,7 @@ pub fn address(settings: &SqlSettings, directory: Option<&Path>) -> String {
     let config = config(settings, directory.unwrap_or(Path::new(".")).to_owned());
     match config.location() {
         Ok(Location::Sqlite(path)) => format!("sqlite:{}", path.display()),
-        _ => settings.database.clone(),
+        _ => config.shown_url(),
     }
 }
 
@@ -79,8 +80,8 @@ pub fn check_fragments(
         return Err(format!("the domain {} has no database", domain.name()));
     };
     let config = config(settings, directory.unwrap_or(Path::new(".")).to_owned());
-    let database = open(&config).map_err(|error| format!("{}: {error}", settings.database))?;
-    spanwise_sql::check::check(domain, &*database).map_err(|error| format!("{}: {error}", settings.database))
+    let database = open(&config).map_err(|error| format!("{}: {error}", config.shown_url()))?;
+    spanwise_sql::check::check(domain, &*database).map_err(|error| format!("{}: {error}", config.shown_url()))
 }
 
 /// Whether a database could be opened, without opening it.
@@ -89,8 +90,10 @@ pub(super) fn check(settings: &SqlSettings) -> Result<(), String> {
 }
 
 fn denotation(found: Found) -> Denotation {
-    let note = found.note();
-    Denotation { is_empty: found.is_empty, note, ..Denotation::typed(found.text, found.answer) }
+    let Found { answer, text, is_empty, is_truncated, n_rows, units } = found;
+    let total_rows = n_rows.filter(|_| is_truncated);
+    let info = AnswerInfo { truncated: is_truncated, total_rows, units };
+    Denotation { is_empty, info, ..Denotation::typed(text, answer) }
 }
 
 fn error(error: SqlError) -> ExecError {

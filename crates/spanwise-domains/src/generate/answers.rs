@@ -8,7 +8,7 @@ use spanwise_lang::Domain;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answered {
     /// The verdict.
-    Judged(Verdict),
+    Ran(Verdict),
     /// The program needs a context, which examples without one do not have. It says nothing.
     NoContext(String),
 }
@@ -21,13 +21,13 @@ pub fn answer(domain: &Domain, executor: &dyn Executor, candidate: &Candidate) -
         executor.execute(&terms, program, None)
     };
     let whole = match run(&candidate.program) {
-        Ok(found) if found.is_empty => return Answered::Judged(Verdict::Empty),
+        Ok(found) if found.is_empty => return Answered::Ran(Verdict::Empty),
         Ok(found) => found,
         Err(ExecError::BadContext(reason)) => return Answered::NoContext(reason),
-        Err(ExecError::NoValue(_)) => return Answered::Judged(Verdict::Empty),
-        Err(error) => return Answered::Judged(Verdict::Failed(error.to_string())),
+        Err(ExecError::NoValue(_)) => return Answered::Ran(Verdict::Empty),
+        Err(error) => return Answered::Ran(Verdict::Failed(error.to_string())),
     };
     let part = candidate.argument.as_deref().and_then(|part| run(part).ok());
     let is_same = part.is_some_and(|part| part.text == whole.text);
-    Answered::Judged(if is_same { Verdict::NoDifference } else { Verdict::Good })
+    Answered::Ran(if is_same { Verdict::NoDifference } else { Verdict::Good })
 }

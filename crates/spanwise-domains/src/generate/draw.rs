@@ -67,7 +67,8 @@ impl<'a, 'd> Draw<'a, 'd> {
             if places.is_empty() {
                 return all.is_root(result).then_some(node);
             }
-            let weights: Vec<f64> = places.iter().map(|place| self.production_weight(place.production)).collect();
+            let weights: Vec<f64> =
+                places.iter().map(|place| self.production_weight(place.production)).collect();
             let place = places[self.weighted(&weights)?];
             node = self.around(place, node)?;
             left = left.saturating_sub(1);
@@ -186,7 +187,9 @@ impl<'a, 'd> Draw<'a, 'd> {
         let (elements, over) = slots.split_at(all.n_elements(id));
         let is_set = all.domain.accumulator_types()[id].is_set();
         let least = if is_set { 2 } else { 1 };
-        let wanted = least + usize::from(self.random.below(3) == 0) + usize::from(!is_set && self.random.below(2) == 0);
+        let wanted = least
+            + usize::from(self.random.below(3) == 0)
+            + usize::from(!is_set && self.random.below(2) == 0);
         let (mut children, mut last) = (Vec::new(), None);
         match given {
             Some((node, true)) => last = Some(node),
@@ -198,8 +201,11 @@ impl<'a, 'd> Draw<'a, 'd> {
             if children.len() >= wanted {
                 break;
             }
-            let used: Vec<usize> = children.iter().map(|child: &Node| all.all[child.production].unit).collect();
-            let fits = |unit: &usize| all.units[*unit].depth.is_some_and(|least| least <= depth) && !used.contains(unit);
+            let used: Vec<usize> =
+                children.iter().map(|child: &Node| all.all[child.production].unit).collect();
+            let fits = |unit: &usize| {
+                all.units[*unit].depth.is_some_and(|least| least <= depth) && !used.contains(unit)
+            };
             let units: Vec<usize> =
                 elements.iter().flat_map(|&ty| all.fitting(ty)).copied().filter(fits).collect();
             let Some(unit) = self.choose_unit(&units) else { break };
@@ -263,7 +269,17 @@ impl<'a, 'd> Draw<'a, 'd> {
                 true => words,
                 false => {
                     let around = holes[self.random.below(holes.len())];
-                    around.parts.iter().map(|part| if *part == Part::Hole(0) { words.clone() } else { text_of(std::slice::from_ref(part)) }).collect()
+                    around
+                        .parts
+                        .iter()
+                        .map(|part| {
+                            if *part == Part::Hole(0) {
+                                words.clone()
+                            } else {
+                                text_of(std::slice::from_ref(part))
+                            }
+                        })
+                        .collect()
                 }
             };
             return Some((words, value));
@@ -329,7 +345,19 @@ fn text_of(parts: &[Part]) -> String {
 }
 
 /// The program with the opposite of a constant, worded alike; `None` where that has no such signature.
-pub(super) fn opposite(all: &Productions<'_>, node: &Node, [from, to]: [spanwise_lang::ConstantId; 2]) -> Option<Node> {
+pub(super) fn opposite(
+    all: &Productions<'_>,
+    node: &Node,
+    [from, to]: [spanwise_lang::ConstantId; 2],
+) -> Option<Node> {
+    // With both of them, the twin would differ in more than one word.
+    let mut has_both = false;
+    node.visit(&mut |node| {
+        has_both |= matches!(all.all[node.production].maker, Maker::Frame(constant, _) if constant == to);
+    });
+    if has_both {
+        return None;
+    }
     let mut is_there = false;
     let twin = exchanged(all, node, [from, to], &mut is_there)?;
     is_there.then_some(twin)
@@ -346,10 +374,15 @@ fn exchanged(
         && constant == from
     {
         *is_there = true;
-        twin.production = all.all.iter().position(|other| match other.maker {
-            Maker::Frame(constant, other) => constant == to && are_alike(all, frame, other),
-            _ => false,
-        })?;
+        let alike = all.all.iter().enumerate().filter_map(|(at, other)| match other.maker {
+            Maker::Frame(constant, other) if constant == to && are_alike(all, frame, other) => {
+                Some((at, other))
+            }
+            _ => None,
+        });
+        // Results differ where a set has at most one element of each: then a program that is not well-typed is dropped later.
+        let result = all.domain.frame(frame).result;
+        twin.production = alike.min_by_key(|(_, other)| all.domain.frame(*other).result != result)?.0;
     }
     twin.children = node
         .children
@@ -361,5 +394,5 @@ fn exchanged(
 
 fn are_alike(all: &Productions<'_>, a: FrameId, b: FrameId) -> bool {
     let (a, b) = (all.domain.frame(a), all.domain.frame(b));
-    a.slots == b.slots && a.places == b.places && a.result == b.result
+    a.slots == b.slots && a.places == b.places
 }

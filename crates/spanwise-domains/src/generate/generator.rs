@@ -1,15 +1,16 @@
 //! The loop: draws batches of candidates, has them judged, and keeps what is good, new and unambiguous.
 
 use super::draw::{Draw, opposite};
-use super::productions::Productions;
+use super::productions::{Maker, Productions, Unit};
 use super::render::Render;
 use super::report::{Coverage, Report};
 use super::tree::{Node, is_related};
-use super::{Candidate, Judge, Settings, Verdict};
+use super::{Candidate, Check, Settings, Verdict};
 use crate::data::Example;
 use hashbrown::{HashMap, HashSet};
 use spanwise_core::{Moment, Random, Utterance};
 use spanwise_lang::{Domain, Terms};
+use std::collections::BTreeMap;
 
 /// Candidates in a batch.
 const BATCH: usize = 256;
@@ -71,7 +72,7 @@ struct Generator<'a, 'd> {
 pub fn generate(
     domain: &Domain,
     settings: &Settings,
-    judge: &mut Judge<'_>,
+    judge: &mut Check<'_>,
     watch: &mut dyn FnMut(usize) -> bool,
 ) -> (Vec<Example>, Report) {
     let all = Productions::new(domain);
@@ -98,7 +99,7 @@ pub fn generate(
 }
 
 impl Generator<'_, '_> {
-    fn run(&mut self, judge: &mut Judge<'_>, watch: &mut dyn FnMut(usize) -> bool) {
+    fn run(&mut self, judge: &mut Check<'_>, watch: &mut dyn FnMut(usize) -> bool) {
         let mut n_idle = 0;
         while self.n_kept < self.settings.n {
             let before = self.n_kept;
@@ -157,10 +158,8 @@ impl Generator<'_, '_> {
     /// The pairs of opposites that can both be said.
     fn contrasts(&self) -> Vec<usize> {
         let contrasts = self.all.domain.contrasts();
-        let is_there = |constant| {
-            let of = |unit: &&super::productions::Unit| unit.constant == Some(constant) && unit.up.is_some();
-            self.all.units.iter().find(of).is_some()
-        };
+        let is_there =
+            |constant| self.all.units.iter().any(|unit| unit.constant == Some(constant) && unit.up.is_some());
         (0..contrasts.len()).filter(|&at| contrasts[at].iter().all(|&it| is_there(it))).collect()
     }
 
@@ -175,7 +174,8 @@ impl Generator<'_, '_> {
         let seed = order.next();
         let mut draw = Draw::new(self.all, &self.counts, random, self.settings.now, self.settings.depth);
         let Some(node) = draw.program_with(unit).filter(|node| !node.is_degenerate(self.all)) else { return };
-        let Some(twin) = opposite(self.all, &node, [a, b]).filter(|twin| !twin.is_degenerate(self.all)) else {
+        let Some(twin) = opposite(self.all, &node, [a, b]).filter(|twin| !twin.is_degenerate(self.all))
+        else {
             return;
         };
         self.n_pairs += 1;
@@ -192,7 +192,8 @@ impl Generator<'_, '_> {
         let units = self.all.units.iter().enumerate();
         let open = units.filter(|(at, unit)| unit.up.is_some() && self.tries[*at] < MAX_TRIES);
         let rank = |at: usize, weight: f64| (self.counts[at] as f64 + self.tries[at] as f64 / 4.0) / weight;
-        let rarest = open.min_by(|(a, left), (b, right)| rank(*a, left.weight).total_cmp(&rank(*b, right.weight)));
+        let rarest =
+            open.min_by(|(a, left), (b, right)| rank(*a, left.weight).total_cmp(&rank(*b, right.weight)));
         rarest.map(|(at, _)| at)
     }
 
@@ -229,10 +230,7 @@ impl Generator<'_, '_> {
     fn needs_now(&self, node: &Node) -> bool {
         let mut needs = false;
         node.visit(&mut |node| {
-            let class = match self.all.all[node.production].maker {
-                super::productions::Maker::Class(class) => class,
-                _ => return,
-            };
+            let Maker::Class(class) = self.all.all[node.production].maker else { return };
             if let Some((words, value)) = &node.value {
                 let without = Utterance::new(words.as_str());
                 let declared = &self.all.domain.classes()[class];
@@ -341,10 +339,11 @@ impl Generator<'_, '_> {
 
     fn finish(mut self) -> (Vec<Example>, Report) {
         let kept: Vec<&Kept> = self.kept.iter().flatten().collect();
-        let mut programs: Vec<&str> = kept.iter().filter_map(|kept| kept.example.program.as_deref()).collect();
+        let mut programs: Vec<&str> =
+            kept.iter().filter_map(|kept| kept.example.program.as_deref()).collect();
         programs.sort_unstable();
         programs.dedup();
-        let mut twins: std::collections::BTreeMap<(usize, usize), usize> = std::collections::BTreeMap::new();
+        let mut twins: BTreeMap<(usize, usize), usize> = BTreeMap::new();
         kept.iter().filter_map(|kept| kept.pair).for_each(|pair| *twins.entry(pair).or_default() += 1);
         let domain = self.all.domain;
         for (at, [a, b]) in domain.contrasts().iter().enumerate() {
@@ -367,7 +366,7 @@ impl Generator<'_, '_> {
                 counts[unit].1 += usize::from(kept.is_empty);
             }
         }
-        let of = |(at, unit): (usize, &super::productions::Unit)| {
+        let of = |(at, unit): (usize, &Unit)| {
             let (count, empty) = counts[at];
             let reason = (count == 0).then(|| self.reason(at).to_owned());
             Coverage { name: unit.name.clone(), signature: unit.signature.clone(), count, empty, reason }
@@ -379,7 +378,8 @@ impl Generator<'_, '_> {
     fn reason(&self, at: usize) -> &'static str {
         let unit = &self.all.units[at];
         let is_unreachable = unit.productions.is_empty() && {
-            let is_said = |constant| self.all.domain.frames_of(constant).any(|(_, frame)| frame.state.is_some());
+            let is_said =
+                |constant| self.all.domain.frames_of(constant).any(|(_, frame)| frame.state.is_some());
             unit.constant.is_none_or(|constant| !is_said(constant))
         };
         match (unit.weight <= 0.0, is_unreachable, unit.depth, unit.up) {

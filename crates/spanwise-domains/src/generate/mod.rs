@@ -2,7 +2,7 @@
 //!
 //! Programs are drawn from the root types down, and around each signature that is rare so far, so that all of them are
 //! covered. What would be odd is not drawn: the same modifier twice in a chain, the same argument twice. Each program is
-//! said with the words of the domain file (`say`), or else with its phrases and names. A [`Judge`] checks candidates: that
+//! said with the words of the domain file (`say`), or else with its phrases and names. A [`Check`] checks candidates: that
 //! the program can be derived from the words, and that it has an answer. Nothing depends on anything but domain, settings,
 //! seed and judge.
 
@@ -68,5 +68,5 @@ pub enum Verdict {
     NoDifference,
 }
 
-/// Judges candidates, one verdict for each.
-pub type Judge<'a> = dyn FnMut(&[Candidate]) -> Vec<Verdict> + 'a;
+/// Checks candidates, one verdict for each.
+pub type Check<'a> = dyn FnMut(&[Candidate]) -> Vec<Verdict> + 'a;

@@ -107,7 +107,10 @@ impl<'a> Productions<'a> {
     /// The places that accept terms of a type.
     pub(super) fn places(&self, ty: TypeId) -> impl Iterator<Item = Place> + '_ {
         let accepts = move |slot: &TypeId| self.domain.types().is_subtype(ty, *slot);
-        self.places.iter().filter(move |(slot, _)| accepts(slot)).flat_map(|(_, places)| places.iter().copied())
+        self.places
+            .iter()
+            .filter(move |(slot, _)| accepts(slot))
+            .flat_map(|(_, places)| places.iter().copied())
     }
 
     fn frames(&mut self, wordings: &Wordings<'_>) {
@@ -229,11 +232,13 @@ impl<'a> Productions<'a> {
     /// The least number of levels that a production needs; `None` while it is not known that there is one.
     pub(super) fn depth_of(&self, production: usize) -> Option<usize> {
         let production = &self.all[production];
-        let of_slot = |&slot: &TypeId| self.fitting(slot).iter().filter_map(|&unit| self.units[unit].depth).min();
+        let of_slot =
+            |&slot: &TypeId| self.fitting(slot).iter().filter_map(|&unit| self.units[unit].depth).min();
         match production.maker {
             Maker::Class(_) => Some(1),
             Maker::Frame(..) => {
-                let deepest = production.slots.iter().map(of_slot).try_fold(0, |most, it| Some(most.max(it?)))?;
+                let deepest =
+                    production.slots.iter().map(of_slot).try_fold(0, |most, it| Some(most.max(it?)))?;
                 Some(deepest + 1)
             }
             // One type of elements is enough, and it makes no level of its own.
@@ -296,5 +301,9 @@ impl<'a> Productions<'a> {
 fn signature(domain: &Domain, slots: &[TypeId], result: TypeId) -> String {
     let name = |&ty: &TypeId| domain.types().name(ty);
     let slots: Vec<&str> = slots.iter().map(name).collect();
-    if slots.is_empty() { name(&result).to_owned() } else { format!("{} -> {}", slots.join(", "), name(&result)) }
+    if slots.is_empty() {
+        name(&result).to_owned()
+    } else {
+        format!("{} -> {}", slots.join(", "), name(&result))
+    }
 }

@@ -48,7 +48,8 @@ impl Render<'_, '_> {
             Maker::Class(class) => match (node.member, &node.value) {
                 (Some(member), _) => {
                     let members = self.all.members.get(&class).map_or(&[][..], Vec::as_slice);
-                    let names = members.iter().find(|(id, _)| *id == member).map_or(&[][..], |(_, names)| names);
+                    let names =
+                        members.iter().find(|(id, _)| *id == member).map_or(&[][..], |(_, names)| names);
                     // The first name is the usual one.
                     let at = random.below(names.len().max(1)).min(random.below(names.len().max(1)));
                     names.get(at).cloned().unwrap_or_default()
@@ -114,7 +115,8 @@ impl Render<'_, '_> {
         let Some(language) = self.all.domain.language().filter(|_| self.is_varied) else {
             return text.to_owned();
         };
-        let is_article = |word: &str| language.articles.iter().any(|article| article.eq_ignore_ascii_case(word.trim()));
+        let is_article =
+            |word: &str| language.articles.iter().any(|article| article.eq_ignore_ascii_case(word.trim()));
         let words = text.split_inclusive(' ');
         words.filter(|word| !is_article(word) || random.uniform() >= NO_ARTICLE).collect()
     }
@@ -165,7 +167,8 @@ fn has_hole(parts: &[Part]) -> bool {
 fn tidy(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for word in text.split_whitespace() {
-        let is_mark = matches!(word.chars().next(), Some(',' | '.' | '?' | '!' | ';' | ':')) && word.chars().count() == 1;
+        let is_mark = matches!(word.chars().next(), Some(',' | '.' | '?' | '!' | ';' | ':'))
+            && word.chars().count() == 1;
         if !out.is_empty() && !is_mark {
             out.push(' ');
         }

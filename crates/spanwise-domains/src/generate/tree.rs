@@ -95,7 +95,11 @@ pub(super) fn is_repeated(key: u32, path: &[u32], chain: usize) -> bool {
 }
 
 /// Whether a term of one type in a term of another makes a chain: a modifier and what it modifies.
-pub(super) fn is_related(all: &Productions<'_>, inner: spanwise_lang::TypeId, outer: spanwise_lang::TypeId) -> bool {
+pub(super) fn is_related(
+    all: &Productions<'_>,
+    inner: spanwise_lang::TypeId,
+    outer: spanwise_lang::TypeId,
+) -> bool {
     let types = all.domain.types();
     types.is_subtype(inner, outer) || types.is_subtype(outer, inner)
 }

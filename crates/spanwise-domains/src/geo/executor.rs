@@ -75,12 +75,9 @@ impl GeoExecutor {
         let mut items = evaluate(terms, nodes, &mut ops)?;
         items.sort_unstable();
         items.dedup();
-        Ok(Denotation {
-            text: write_items(&ops.literals, &items),
-            answer: items.iter().map(|&item| typed(&ops.literals, item)).collect(),
-            is_empty: items.is_empty(),
-            note: None,
-        })
+        let answer = items.iter().map(|&item| typed(&ops.literals, item)).collect();
+        let text = write_items(&ops.literals, &items);
+        Ok(Denotation { is_empty: items.is_empty(), ..Denotation::typed(text, answer) })
     }
 }
 
@@ -107,7 +104,7 @@ fn is_null(terms: &Terms, program: TermId) -> bool {
 }
 
 fn nothing(text: &str, answer: Answer, reason: String) -> Denotation {
-    Denotation { text: text.to_owned(), answer, is_empty: true, note: Some(reason) }
+    Denotation { is_empty: true, note: Some(reason), ..Denotation::typed(text, answer) }
 }
 
 /// An item as a typed value: a number, or a name without the notation of ids. The state of a city stands in

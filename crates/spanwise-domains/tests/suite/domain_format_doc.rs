@@ -8,6 +8,7 @@
 //! * `text`, `error: ..`: exactly what the loader prints for the wrong block right before it.
 //! * any other `text`: lines of `something : outcome`, about the last domain that was loaded ([`outcome`]).
 //! * `tsv NAME`, `json NAME.json`: a table of that name, read by the real reader of tables.
+//! * `sql`: a program of the last domain that was loaded, in a comment, and its statement.
 //! * `json lines`: a request to a command and replies from it.
 //! * `json example`: an example with its date.
 //!
@@ -24,12 +25,15 @@ use spanwise_domains::exec::files::MAX_FILE_BYTES;
 use spanwise_domains::exec::{BUILTINS, Denotation, ExecError, Executor};
 use spanwise_domains::load::load;
 use spanwise_domains::text::MAX_BYTES;
-use spanwise_lang::domain::{Domain, ExecutorChoice, NoTables, Omission, Table, TableSource};
+use spanwise_lang::domain::{Domain, ExecutorChoice, NoTables, Omission, QUERY, Table, TableSource};
 use spanwise_lang::matching::{Alternative, Approximate, CAP, Matcher, Speller, max_edits};
 use spanwise_lang::signature::Side;
+use spanwise_lang::sql::SqlSettings;
 use spanwise_lang::states::{MAX_COMPOSITES, MAX_STATES};
 use spanwise_lang::types::MAX_TYPES;
 use spanwise_lang::{Annotation, Meaning, Preference, Problem, Shape, Style, TermId, Terms};
+use spanwise_sql::compose::{MAX_DEPTH, compose};
+use spanwise_sql::database::Dialect;
 use std::time::Duration;
 
 const PAGE: &str = include_str!("../../../../docs/domain-format.md");
@@ -99,6 +103,10 @@ impl PageTables {
 
 impl TableSource for PageTables {
     fn read(&self, path: &str) -> Result<Table, String> {
+        if path.starts_with(QUERY) {
+            let rows = vec![(0, vec!["O'Neil".to_owned()])];
+            return Ok(Table { columns: vec!["name".to_owned()], rows });
+        }
         let found = self.0.iter().find(|(name, _)| name == path).map(|(_, table)| table.clone());
         found.ok_or_else(|| format!("the page has no table `{path}`"))
     }
@@ -204,6 +212,13 @@ fn examples_load_and_give_what_the_page_says() {
                     );
                     n_outcomes += 1;
                 }
+            }
+            ("sql", first) => {
+                let domain = domain.as_ref().unwrap();
+                let mut terms = domain.new_terms();
+                let program = terms.parse(first.strip_prefix("-- ").unwrap()).unwrap();
+                let query = compose(domain, &terms, program, Dialect::Sqlite).unwrap();
+                assert_eq!(format!("{first}\n{}", query.readable()), block.text, "line {}", block.line);
             }
             (info, _) => assert!(info.starts_with("tsv ") || info.starts_with("json "), "{info}"),
         }
@@ -382,6 +397,7 @@ fn every_key_of_the_format_is_on_the_page() {
         "[accumulators]",
         "[sets]",
         "executor",
+        "executor.sql",
         "type_systems.t",
     ];
     let tables: String = tables.map(|table| format!("[{table}]{unknown}")).concat();
@@ -393,12 +409,13 @@ fn every_key_of_the_format_is_on_the_page() {
         else {
             continue;
         };
-        let place = problem.message.rsplit_once(" in ").unwrap().1;
+        let place = problem.message.split_once(" in ").unwrap().1;
         let section = match place {
             "a domain file" => None,
             "a constant" => Some("constants"),
             "a type system" => Some("type_systems"),
             "a unit" => Some("literals"),
+            "`sql` of [executor]" => Some("sql"),
             bracketed => Some(bracketed.trim_matches(['[', ']'])),
         };
         for key in keys.split(", ") {
@@ -413,7 +430,7 @@ fn every_key_of_the_format_is_on_the_page() {
         }
         n_places += 1;
     }
-    assert_eq!(n_places, 12, "{errors}");
+    assert_eq!(n_places, 13, "{errors}");
     for name in BUILTINS {
         assert!(section_of("executor").contains(&format!("`{name}`")), "the page lacks the executor {name}");
     }
@@ -514,6 +531,11 @@ const LIMITS: &[(&str, Allowed)] = &[
     ("`timeout_seconds` when absent", |n| n as u64 <= timeout("").as_secs()),
     ("`processes`", |n| loads(&format!("executor = {{ command = ['x'], processes = {n} }}"))),
     ("`processes` when absent", |n| n <= processes()),
+    ("`rows`", |n| loads(&database(&format!("rows = {n}")))),
+    ("`rows` when absent", |n| n <= settings().rows),
+    ("`connections`", |n| loads(&database(&format!("connections = {n}")))),
+    ("`connections` when absent", |n| n <= settings().connections),
+    ("levels of a program that runs in a database", |n| n <= MAX_DEPTH),
     ("MiB in the files that a command names", |n| (n as u64) << 20 <= MAX_FILE_BYTES),
     ("MiB in a request to an executor, and in its reply", |n| n << 20 <= MAX_MESSAGE_BYTES),
     ("levels of nesting in a context", |n| {
@@ -624,6 +646,19 @@ fn processes() -> usize {
     let source = format!("{MINIMAL}executor.command = ['x']");
     match Domain::load(&source, FILE, None, &NoTables).unwrap().executor() {
         ExecutorChoice::Command { processes, .. } => *processes,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// An executor with a database and one more key.
+fn database(key: &str) -> String {
+    format!("[executor.sql]\ndatabase = 'sqlite:x.db'\n{key}\n")
+}
+
+fn settings() -> SqlSettings {
+    let source = format!("{MINIMAL}{}", database(""));
+    match Domain::load(&source, FILE, None, &NoTables).unwrap().executor() {
+        ExecutorChoice::Sql(settings) => settings.clone(),
         other => panic!("{other:?}"),
     }
 }

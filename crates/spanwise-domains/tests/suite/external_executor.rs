@@ -235,7 +235,7 @@ fn denotations_of_every_kind() {
     let check = |value: Value, text: &str, is_empty: bool| {
         let answer = Answer::from(value.clone());
         let found = ask(&executor, "f()", Some(json!({"answer": value}))).unwrap();
-        assert_eq!(found, Denotation { text: text.to_owned(), answer, is_empty, note: None });
+        assert_eq!(found, Denotation { is_empty, ..Denotation::typed(text, answer) });
     };
     check(json!("new york"), "new york", false);
     check(json!(" "), " ", false);

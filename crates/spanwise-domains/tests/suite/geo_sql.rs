@@ -2,10 +2,11 @@
 //!
 //! The reference data is not part of the repository; without it that test prints a note and passes.
 
-#![allow(clippy::print_stderr)]
+#![allow(clippy::print_stderr, clippy::print_stdout)]
 
 use rusqlite::Connection;
 use serde_json::Value;
+use spanwise_domains::exec::sql::check_fragments;
 use spanwise_domains::exec::{Executor, open};
 use spanwise_domains::load::load;
 use spanwise_lang::Domain;
@@ -15,6 +16,11 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
+
+#[cfg(all(feature = "postgres", unix))]
+#[allow(dead_code, reason = "the tests of another crate need more of it")]
+#[path = "../../../spanwise-sql/tests/suite/server.rs"]
+mod server;
 
 const DENOTATIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/geo/denotations.jsonl");
 const DIRECTORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../domains/geo-sql");
@@ -159,8 +165,8 @@ fn sqlite() -> (TempDir, PathBuf) {
     let directory = TempDir::new().unwrap();
     let connection = Connection::open(directory.path().join("geo.db")).unwrap();
     connection.execute_batch(&format!("begin; {} commit; analyze;", statements())).unwrap();
-    let file = directory.path().join("geo.toml");
-    std::fs::copy(Path::new(DIRECTORY).join("geo.toml"), &file).unwrap();
+    let file = directory.path().join("domain.toml");
+    std::fs::copy(Path::new(DIRECTORY).join("domain.toml"), &file).unwrap();
     (directory, file)
 }
 
@@ -253,4 +259,34 @@ fn all_programs_of_the_corpus_denote_in_sqlite_what_the_reference_says() {
         times[times.len() - 1]
     );
     assert!(QUIRKS.len() <= 20);
+}
+
+#[cfg(all(feature = "postgres", unix))]
+#[test]
+fn all_programs_of_the_corpus_denote_in_postgresql_what_the_reference_says() {
+    let Some(server) = server::Server::start() else { return };
+    server.execute("postgres", "create role reader login");
+    server.execute("postgres", "create database geo");
+    server.execute(
+        "geo",
+        &format!("{} analyze; grant select on all tables in schema public to reader", statements()),
+    );
+    let directory = TempDir::new().unwrap();
+    let source = std::fs::read_to_string(Path::new(DIRECTORY).join("domain.toml")).unwrap();
+    let file = directory.path().join("domain.toml");
+    // The same file, but for the address of the database.
+    std::fs::write(&file, source.replace("sqlite:geo.db", &server.url("reader", "geo", ""))).unwrap();
+    let domain = load(file.to_str().unwrap()).unwrap_or_else(|error| panic!("{error}"));
+    let executor = open(&domain, file.parent()).unwrap().unwrap();
+    let Some(mut times) = compare(&domain, &*executor) else { return };
+    times.sort_unstable();
+    eprintln!("PostgreSQL: median {:?}", times[times.len() / 2]);
+}
+
+#[test]
+fn a_database_accepts_every_fragment_of_the_file() {
+    let (_directory, file) = sqlite();
+    let domain = load(file.to_str().unwrap()).unwrap();
+    let (problems, n) = check_fragments(&domain, file.parent()).unwrap();
+    assert!(problems.is_empty() && n > 60, "{n}: {problems:?}");
 }

@@ -32,7 +32,7 @@ fn trees(
 
 /// The counts by brute force: the prediction compared with every tree of a program.
 fn by_hand(predicted: Option<&SpanTree>, gold: &[&SpanTree]) -> Option<TreeCounts> {
-    let predicted = predicted.map(|tree| labelled_spans(tree)).unwrap_or_default();
+    let predicted = predicted.map(labelled_spans).unwrap_or_default();
     let compare = |tree: &&SpanTree| {
         let spans = labelled_spans(tree);
         (spans.intersection(&predicted).count(), std::cmp::Reverse(spans.len()))

@@ -120,12 +120,15 @@ fn holes(parts: &[Part]) -> Vec<usize> {
 }
 
 fn columns(parts: &[Part]) -> Vec<&str> {
-    let of = |part| match part {
-        &Part::Column(ref name) => vec![name.as_str()],
-        Part::Optional(parts) => columns(parts),
-        Part::Text(_) | Part::Hole(_) => Vec::new(),
-    };
-    parts.iter().flat_map(of).collect()
+    let mut found = Vec::new();
+    for part in parts {
+        match part {
+            Part::Column(name) => found.push(name.as_str()),
+            Part::Optional(parts) => found.extend(columns(parts)),
+            Part::Text(_) | Part::Hole(_) => {}
+        }
+    }
+    found
 }
 
 /// The parts for some slots; `None` if one of them cannot be said. Inside brackets, that takes them out.

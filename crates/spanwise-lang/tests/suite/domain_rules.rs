@@ -175,7 +175,7 @@ fn composites_of_large_domains_are_not_listed_and_of_too_large_ones_refused() {
     assert_eq!((domain.states().has_composites(), domain.states().n_plain()), (false, domain.states().len()));
     // `x`, what the functions give and what they take: every type, and 3 pairs of each type with one of three.
     assert_eq!(domain.states().len(), 300 + 3 * 297 + 3 * 300);
-    assert_eq!(load(100).unwrap().states().has_composites(), true);
+    assert!(load(100).unwrap().states().has_composites());
     let errors = load(500).unwrap_err();
     assert!(errors.to_string().contains("pairs of a slot and a result"), "{errors}");
 }

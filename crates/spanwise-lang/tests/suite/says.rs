@@ -141,32 +141,37 @@ fn sentences_are_those_of_the_nearest_type() {
 
 #[test]
 fn wrong_holes_are_reported_where_they_are() {
-    let constant = |say: &str| format!("[constants]\nthing = \"C\"\nf = {{ type = \"C -> A\", say = {say} }}");
-    refused(&constant("\"{2} x {1}\""), ["d.toml:7:30", "no slot for the hole `{2}`: `f` has 1"]);
-    refused(&constant("[\"x {1}\", \"x {name}\"]"), ["d.toml:7:42", "unknown hole `{name}`"]);
-    refused(&constant("\"x {1} {1}\""), ["d.toml:7:30", "occurs twice"]);
-    refused(&constant("\"x {1\""), ["d.toml:7:32", "never closed"]);
-    refused(&constant("\"x } {1}\""), ["d.toml:7:32", "never opened"]);
-    refused(&constant("\"x [y\""), ["d.toml:7:32", "never closed"]);
+    let constant =
+        |say: &str| format!("[constants]\nthing = \"C\"\nf = {{ type = \"C -> A\", say = {say} }}");
+    refused(&constant("\"{2} x {1}\""), ["d.toml:7:31", "no slot for the hole `{2}`: `f` has 1"]);
+    refused(&constant("[\"x {1}\", \"x {name}\"]"), ["d.toml:7:43", "unknown hole `{name}`"]);
+    refused(&constant("\"x {1} {1}\""), ["d.toml:7:31", "occurs twice"]);
+    refused(&constant("\"x {1\""), ["d.toml:7:33", "never closed"]);
+    refused(&constant("\"x } {1}\""), ["d.toml:7:33", "never opened"]);
+    refused(&constant("\"x [y\""), ["d.toml:7:33", "never closed"]);
     refused(&constant("[[\"x\"], [\"y\"]]"), ["d.toml:7:1", "2 lists for 1 signatures"]);
     refused(&constant("[]"), ["`say` has no text"]);
     refused(&constant("7"), ["`say` must be text"]);
     refused(&constant("\" \""), ["at least one word"]);
     fine(&constant("\"x {{y}} [[z]] {1}\""));
     let two = "[constants]\nthing = \"C\"\nb = \"B\"\nf = { type = \"C, A -> R\", say = \"x {1}\" }";
-    refused(two, ["d.toml:8:33", "has a hole for each of its 2 arguments"]);
+    refused(two, ["d.toml:8:34", "has a hole for each of its 2 arguments"]);
 }
 
 #[test]
 fn classes_sets_and_sentences_have_holes_of_their_own() {
     let class = |say: &str| {
-        format!("[constants]\nb = \"B\"\n[[entities]]\nclass = \"e\"\ntype = \"B\"\nform = \"e('{{name}}')\"\nnames = [\"x\"]\nsay = {say}")
+        format!(
+            "[constants]\nb = \"B\"\n[[entities]]\nclass = \"e\"\ntype = \"B\"\nform = \"e('{{name}}')\"\nnames = [\"x\"]\nsay = {say}"
+        )
     };
     fine(&class("\"the {name}\""));
     refused(&class("\"{nam}\""), ["d.toml:12:8", "unknown hole `{nam}`", "the columns are name"]);
     refused(&class("\"{1} {name}\""), ["an entity has no arguments"]);
     let literal = |say: &str| {
-        format!("[constants]\nb = \"B\"\n[[literals]]\nclass = \"n\"\ntype = \"B\"\nkind = \"duration\"\nform = \"n('{{value}}')\"\nsay = {say}")
+        format!(
+            "[constants]\nb = \"B\"\n[[literals]]\nclass = \"n\"\ntype = \"B\"\nkind = \"duration\"\nform = \"n('{{value}}')\"\nsay = {say}"
+        )
     };
     fine(&literal("[\"{}\", \"about {}\", \"2 hours\"]"));
     refused(&literal("[\"{}\", \"some hours\"]"), ["d.toml:12:15", "are not one value of `n`"]);

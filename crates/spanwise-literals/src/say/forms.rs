@@ -72,7 +72,9 @@ impl Recognizer {
             let Some(text) = amount.to_text() else { continue };
             let digits = text.bytes().filter(u8::is_ascii_digit).count();
             let is_handy = is_money || (digits <= 4 && !text.starts_with("0.0") && !text.starts_with('-'));
-            if !is_handy || (is_money && text.starts_with("0.")) {
+            // Cents up to a hundred, no fractions of dollars.
+            let is_odd = is_money && (text.starts_with("0.") || (scale.factor != Ratio::ONE && digits > 2));
+            if !is_handy || is_odd {
                 continue;
             }
             for name in &names {
@@ -96,7 +98,8 @@ fn with_unit(amount: Ratio, name: &str, is_money: bool) -> Vec<String> {
     let is_word = name.chars().all(|ch| ch.is_alphabetic() || ch == ' ');
     let mut numerals = numerals(amount);
     // Nobody says `5k meters`.
-    let is_mixed = |form: &String| form.contains(char::is_alphabetic) && form.contains(|ch: char| ch.is_ascii_digit());
+    let is_mixed =
+        |form: &String| form.contains(char::is_alphabetic) && form.contains(|ch: char| ch.is_ascii_digit());
     numerals.retain(|form| is_money || !is_mixed(form));
     if "$€£¥₹₽₩₺₿".contains(name) {
         return numerals.first().into_iter().chain(numerals.get(1)).map(|it| format!("{name}{it}")).collect();

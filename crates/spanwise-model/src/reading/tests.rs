@@ -7,7 +7,7 @@ use crate::outcome::{Guessed, Rival};
 use crate::{Blueprint, Compact, EncoderSource, FamilySettings as _, Model, Pair};
 use spanwise_domains::exec::{ExecError, Executor};
 use spanwise_domains::scan::ScanExecutor;
-use spanwise_reading::Cause;
+use spanwise_reading::{AnswerInfo, Cause};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -42,7 +42,12 @@ impl Executor for Counting {
         if self.n_evaluated.fetch_add(1, Ordering::SeqCst) >= self.n_good {
             return Err(ExecError::NoValue("no value,\n  in two lines".to_owned()));
         }
-        ScanExecutor::new().execute(terms, program, context)
+        let info = AnswerInfo { total_rows: Some(7), ..AnswerInfo::default() };
+        Ok(ScanExecutor::new().execute(terms, program, context)?.with_info(info))
+    }
+
+    fn explain(&self, terms: &Terms, program: TermId) -> Option<String> {
+        Some(format!("select {}", terms.head_text(program)))
     }
 }
 
@@ -67,6 +72,11 @@ fn a_reading_has_program_tree_answer_alternatives_and_tokens() {
     assert!(root.r#type.is_some() && reading.posterior.is_some() && reading.in_domain == Some(1.0));
     let Some(Answer::List(actions)) = &reading.answer else { panic!("{reading:?}") };
     assert_eq!(actions.len(), reading.denotation.as_ref().unwrap().split(' ').count());
+
+    // What the executor says beside the answer.
+    assert_eq!(reading.answer_info.total_rows, Some(7));
+    assert_eq!(reading.sql, program.split('(').next().map(|head| format!("select {}", head.trim())));
+    assert!(reading.alternatives.iter().all(|other| other.answer_info.total_rows == Some(7)));
 
     assert_eq!(reading.alternatives.len(), 2);
     assert!(reading.alternatives.iter().all(|other| other.answer.is_some() && other.program != *program));
@@ -102,7 +112,7 @@ fn a_withheld_answer_is_a_guess_with_a_reason_and_is_not_evaluated() {
     assert_eq!(n_evaluated.load(Ordering::SeqCst), 0);
     assert!(withheld.program.is_none() && withheld.lines.is_none() && withheld.tree.is_none());
     assert!(withheld.answer.is_none() && withheld.denotation.is_none() && withheld.probability.is_none());
-    assert!(withheld.alternatives.is_empty());
+    assert!(withheld.alternatives.is_empty() && withheld.sql.is_none() && withheld.answer_info.is_empty());
     assert!(withheld.tokens.iter().all(|token| token.constant.is_none() && token.span.is_none()));
     let guess = withheld.guess.unwrap();
     assert_eq!((guess.program, Some(guess.probability)), (told.program, told.probability));

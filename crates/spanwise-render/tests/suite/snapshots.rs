@@ -4,7 +4,7 @@
 
 use crate::common::{Builder, discontinuous, implicit, projective};
 use expect_test::{Expect, expect};
-use spanwise_reading::{Alternative, Reading};
+use spanwise_reading::{Alternative, AnswerInfo, Reading};
 use spanwise_render::{Screen, ascii, html, svg, tikz};
 
 fn check_ascii(reading: &Reading, width: usize, expected: &Expect) {
@@ -30,6 +30,7 @@ fn answered() -> Reading {
             posterior: 0.3,
             score: 1.0,
             answer: None,
+            answer_info: AnswerInfo::default(),
             denotation: None,
         }],
         ..projective()

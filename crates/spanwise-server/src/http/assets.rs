@@ -31,6 +31,8 @@ pub(crate) static FILES: &[Asset] = &[
     asset!("/assets/scene.js", JS, "scene.js"),
     asset!("/assets/path.js", JS, "path.js"),
     asset!("/assets/remarks.js", JS, "remarks.js"),
+    asset!("/assets/table.js", JS, "table.js"),
+    asset!("/assets/feedback.js", JS, "feedback.js"),
     asset!("/assets/icon.svg", "image/svg+xml", "icon.svg"),
 ];
 

@@ -57,6 +57,12 @@ pub(crate) enum Problem {
     NoExecutor(String),
     #[error("the queue is full: {0} utterances and programs wait already")]
     Full(usize),
+    #[error("this server keeps no log of questions")]
+    NoLog,
+    #[error("there is no question of this id; it may be too old, or the server has been started again since")]
+    NoQuestion,
+    #[error("the judgement could not be written")]
+    LogFailed,
     #[error("the parser failed on this request")]
     EngineFailed,
     #[error("the server is shutting down")]
@@ -144,6 +150,9 @@ impl Problem {
             }
             Self::NoExecutor(_) => (S::UNPROCESSABLE_ENTITY, "no_executor", "add one to the domain file"),
             Self::Full(_) => (S::TOO_MANY_REQUESTS, "overloaded", "try again in a second"),
+            Self::NoLog => (S::NOT_FOUND, "no_log", "start the server with --log FILE"),
+            Self::NoQuestion => (S::NOT_FOUND, "unknown_id", "ask again, and judge the new reply"),
+            Self::LogFailed => (S::SERVICE_UNAVAILABLE, "log_failed", "the log of the server has the reason"),
             Self::EngineFailed => {
                 (S::INTERNAL_SERVER_ERROR, "internal", "the server continues; its log has the reason")
             }

@@ -8,6 +8,7 @@ mod assets;
 mod body;
 mod error;
 mod execute;
+mod feedback;
 mod health;
 mod metrics;
 mod model;
@@ -16,6 +17,7 @@ mod parse;
 
 use crate::engine::Withhold;
 use crate::event::{Event, Listener};
+use crate::journal::Journal;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::models::{Loaded, Models, Slot};
@@ -51,6 +53,8 @@ pub(crate) struct App {
     pub body_time: Duration,
     pub reply_time: Duration,
     pub access: Access,
+    /// The log of questions, if there is one.
+    pub journal: Option<Journal>,
     pub stopping: watch::Receiver<bool>,
 }
 
@@ -77,6 +81,7 @@ fn routes() -> (Router<Arc<App>>, OpenApi) {
     let (router, mut document) = OpenApiRouter::with_openapi(openapi::Document::openapi())
         .routes(routes!(parse::parse))
         .routes(routes!(execute::execute))
+        .routes(routes!(feedback::feedback))
         .routes(routes!(model::model))
         .routes(routes!(model::models))
         .routes(routes!(health::alive))

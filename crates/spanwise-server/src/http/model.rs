@@ -61,6 +61,8 @@ impl Model {
 pub(crate) struct Models {
     /// The models; the first serves requests that name none.
     models: Vec<Model>,
+    /// Whether the server keeps a log of questions and takes judgements of its replies.
+    feedback: bool,
 }
 
 /// Which model is requested.
@@ -90,5 +92,5 @@ pub(crate) async fn model(
 #[utoipa::path(get, path = "/v1/models", responses((status = 200, description = "The models", body = Models)))]
 pub(crate) async fn models(State(app): State<Arc<App>>) -> Json<Models> {
     let model = |slot: &Slot| Model::new(slot, app.withhold);
-    Json(Models { models: app.models.slots.iter().map(model).collect() })
+    Json(Models { models: app.models.slots.iter().map(model).collect(), feedback: app.journal.is_some() })
 }

@@ -51,6 +51,9 @@ pub(crate) struct ParseRequest {
     execute: Option<bool>,
     /// Whether the programs of alternatives are evaluated too; without it, they are not.
     execute_alternatives: Option<bool>,
+    /// Whether the server may keep the utterances in its log of questions, if it has one; without it, it may. The reply to
+    /// one that is not kept has no `id`.
+    log: Option<bool>,
 }
 
 /// A whole number. `serde_json` keeps the digits of numbers and reports no expectation where they do not fit.
@@ -85,8 +88,10 @@ pub(crate) async fn parse(
     let request: ParseRequest = body::read(&app, &headers, body).await?;
     let deadline = app.deadline();
     let (is_single, model) = (request.utterance.is_some(), request.model.clone());
+    let may_log = request.log.unwrap_or(true);
     let patience = Patience::default();
     let asks = request.asks(&app, &patience, deadline)?;
+    let context = asks.first().and_then(|(ask, _)| ask.context.clone());
     let (slot, loaded) = app.model(model.as_deref())?;
     let mut results = app.in_time(deadline, readings(&app, peer, &loaded, asks)).await??;
     // What was withheld was found.
@@ -96,6 +101,11 @@ pub(crate) async fn parse(
     app.metrics.utterances(&slot.name, "nothing", results.len() - n_found);
     for reading in results.iter().filter(|reading| reading.is_withheld()) {
         app.metrics.withheld(&slot.name, reading.cause.map_or("unsure", Cause::name));
+    }
+    if let Some(journal) = app.journal.as_ref().filter(|_| may_log) {
+        for reading in &mut results {
+            journal.question((&slot.name, &loaded.info), reading, context.as_ref());
+        }
     }
     Ok(Json(match results.pop() {
         Some(only) if is_single => ParseReply::One(Box::new(only)),

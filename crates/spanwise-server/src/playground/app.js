@@ -7,12 +7,16 @@ import { drawHeat } from "./heat.js";
 import { drawPath, listSteps } from "./path.js";
 import { SAMPLES, drawScene } from "./scene.js";
 import { choices, remarks, unreadKinds } from "./remarks.js";
+import { csv, download, drawTable, parseJson, plain, single, writeJson } from "./table.js";
+import { choose, judge } from "./feedback.js";
 
 const PAUSE = 350;
+// A question that nobody goes on typing is a whole one, and may be kept.
+const WHOLE = 1800;
 const OTHERS = 5;
 const MOST_ITEMS = 40;
 
-const state = { models: [], model: null, scene: null, asked: 0, timer: 0, reply: null };
+const state = { models: [], model: null, scene: null, asked: 0, timer: 0, reply: null, feedback: false };
 
 // ---- requests
 
@@ -24,7 +28,7 @@ function headers() {
 async function call(path, body) {
   const options = body ? { method: "POST", headers: { ...headers(), "Content-Type": "application/json" }, body: JSON.stringify(body) } : { headers: headers() };
   const response = await fetch(path, options);
-  const reply = await response.json().catch(() => ({}));
+  const reply = await response.text().then(parseJson).catch(() => ({}));
   if (response.status === 401) $("token-form").hidden = false;
   if (!response.ok) {
     const { message = `the server replied with status ${response.status}`, hint = "" } = reply.error || {};
@@ -38,8 +42,9 @@ const setStatus = (text) => ($("status").textContent = text);
 // ---- models
 
 async function loadModels() {
-  const { models } = await call("/v1/models");
-  state.models = models;
+  const { models, feedback } = await call("/v1/models");
+  Object.assign(state, { models, feedback });
+  $("kept").hidden = !feedback;
   $("model").replaceChildren(...models.map(({ name }) => el("option", { value: name }, name)));
   $("model").closest("label").hidden = models.length < 2;
 }
@@ -114,7 +119,8 @@ function again() {
   if ($("utterance").value.trim()) submit();
 }
 
-async function submit(always = $("always").checked) {
+// What is asked while somebody types is not kept: it may be half a question.
+async function submit(always = $("always").checked, isTyped = false) {
   clearTimeout(state.timer);
   const utterance = $("utterance").value.trim();
   const number = ++state.asked;
@@ -126,20 +132,50 @@ async function submit(always = $("always").checked) {
   }
   $("result").classList.add("stale");
   try {
-    const body = { utterance, model: state.model?.name, k: OTHERS, chart: true, execute_alternatives: true };
-    if (always) body.always_answer = true;
-    else if (state.model?.calibrated && state.model.withhold_below === null) body.always_answer = false;
-    if (state.model?.executor === "clevr" && state.scene) body.context = state.scene;
+    const body = question(utterance, always);
+    if (isTyped) body.log = false;
     const reply = await call("/v1/parse", body);
     // A later request may have been answered already.
     if (number !== state.asked) return;
     setStatus("");
     show(reply);
+    if (isTyped && state.feedback) state.timer = setTimeout(() => keep(number, reply, always), WHOLE);
   } catch (problem) {
     if (number === state.asked) setStatus(problem.message);
   } finally {
     if (number === state.asked) $("result").classList.remove("stale");
   }
+}
+
+function question(utterance, always) {
+  const body = { utterance, model: state.model?.name, k: OTHERS, chart: true, execute_alternatives: true };
+  if (always) body.always_answer = true;
+  else if (state.model?.calibrated && state.model.withhold_below === null) body.always_answer = false;
+  if (state.model?.executor === "clevr" && state.scene) body.context = state.scene;
+  return body;
+}
+
+// Asks again, to be kept; what is shown stays.
+async function keep(number, shown, always) {
+  const body = { ...question(shown.utterance, always), chart: false, execute: false, execute_alternatives: false };
+  const reply = await call("/v1/parse", body).catch(() => ({}));
+  const isSame = reply.program === shown.program && reply.guess?.program === shown.guess?.program;
+  if (number !== state.asked || !reply.id || !isSame) return;
+  shown.id = reply.id;
+  showFeedback(shown);
+}
+
+function showFeedback(reply) {
+  const places = [$("feedback"), $("feedback-nothing")];
+  places.forEach((place) => { place.replaceChildren(); place.hidden = true; });
+  document.querySelectorAll(".this-one").forEach((button) => button.remove());
+  // An answer without a program cannot be corrected.
+  if (!reply.id || (reply.program === null && reply.denotation !== null)) return;
+  const { bar, tell } = judge(reply, (body) => call("/v1/feedback", { id: reply.id, ...body }));
+  const place = places[reply.program === null ? 1 : 0];
+  place.replaceChildren(bar);
+  place.hidden = false;
+  document.querySelectorAll("#others [data-program], #clarification [data-program]").forEach((item) => item.append(choose(item.dataset.program, tell)));
 }
 
 function remember(utterance) {
@@ -161,7 +197,10 @@ function show(reply) {
   const found = reply.program !== null || alone;
   $("result").hidden = !found;
   $("nothing").hidden = found;
-  if (!found) return showNothing(reply);
+  if (!found) {
+    showNothing(reply);
+    return showFeedback(reply);
+  }
   const said = remarks(reply);
   const limit = state.model?.threshold;
   if (typeof limit === "number" && reply.probability < limit) said.unshift(el("p", { class: "remark guess" }, `This is a guess: the model withholds answers below ${percent(limit)}.`));
@@ -172,6 +211,11 @@ function show(reply) {
   badge.title = `Calibrated probability that the ${alone ? "answer" : "program"} is right`;
   badge.classList.toggle("low", reply.probability < 0.5);
   $("answer").replaceChildren(...answer(reply));
+  const hasRows = isTable(reply.answer) || Array.isArray(reply.answer);
+  $("csv").hidden = $("json").hidden = !hasRows;
+  $("top").classList.toggle("wide", isTable(reply.answer) && reply.answer.columns.length > 3);
+  $("sql-box").hidden = !reply.sql;
+  $("sql").textContent = reply.sql ?? "";
   const way = state.model?.executor === "scan" ? drawPath(reply.denotation) : null;
   $("path").replaceChildren(...[way].filter(Boolean));
   $("copy").hidden = alone;
@@ -183,39 +227,29 @@ function show(reply) {
   showCell(null);
   $("others").replaceChildren(...others(reply));
   $("tokens").replaceChildren(...reply.tokens.map(word));
+  showFeedback(reply);
 }
 
-function answer({ answer, denotation, error, note }) {
+const isTable = (answer) => answer !== null && typeof answer === "object" && !Array.isArray(answer);
+
+function answer({ answer, answer_info: info, denotation, error, note }) {
   if (error) return [el("span", { class: "bad" }, error)];
   if (answer === null) return [el("span", { class: "soft" }, "Programs of this domain are not evaluated.")];
   const steps = state.model?.executor === "scan" ? listSteps(denotation) : null;
-  return [...(steps ? [steps] : value(answer)), ...(note ? [el("span", { class: "note" }, note)] : [])];
+  return [...(steps ? [steps] : value(answer, info)), ...(note ? [el("span", { class: "note" }, note)] : [])];
 }
 
 // A typed answer as elements: a list as items, a table as rows, anything else as text.
-function value(answer) {
+function value(answer, info) {
   if (Array.isArray(answer)) {
     if (!answer.length) return [el("span", { class: "soft" }, "nothing")];
-    return limited(answer, (item) => el("span", { class: "item" }, plain(item)), (n) => el("span", { class: "more" }, `and ${n} more`));
+    const shown = answer.slice(0, MOST_ITEMS).map((item) => el("span", { class: "item" }, single(item, info)));
+    const left = Math.max(answer.length, info?.total_rows ?? 0) - shown.length;
+    const isOpen = info?.truncated && info.total_rows === undefined;
+    return left > 0 || isOpen ? [...shown, el("span", { class: "more" }, left > 0 ? `and ${isOpen ? "more than " : ""}${left.toLocaleString("en-US")} more` : "and more")] : shown;
   }
-  if (answer === null || typeof answer !== "object") return [el("span", { class: "plain" }, plain(answer))];
-  const row = (cells) => el("tr", {}, cells.map((cell) => el("td", {}, plain(cell))));
-  const more = (n) => el("tr", {}, el("td", { colspan: answer.columns.length }, `and ${n} more`));
-  return [el("table", { class: "table" },
-    el("thead", {}, el("tr", {}, answer.columns.map((name) => el("th", { scope: "col" }, name)))),
-    el("tbody", {}, limited(answer.rows, row, more)))];
-}
-
-function limited(items, show, more) {
-  const shown = items.slice(0, MOST_ITEMS).map(show);
-  return items.length > MOST_ITEMS ? [...shown, more(items.length - MOST_ITEMS)] : shown;
-}
-
-// A typed answer on one line.
-function plain(answer) {
-  if (Array.isArray(answer)) return answer.map(plain).join(", ");
-  if (answer !== null && typeof answer === "object") return answer.rows.map(plain).join("; ");
-  return { true: "yes", false: "no", null: "", "": "(empty)" }[answer] ?? String(answer);
+  if (!isTable(answer)) return [el("span", { class: "plain" }, single(answer, info))];
+  return [drawTable(answer, info)];
 }
 
 function colored(text) {
@@ -240,14 +274,14 @@ function showCell(cell) {
 function others(reply) {
   if (!reply.alternatives.length) return [el("li", { class: "soft" }, reply.program === null ? "This model gives one answer." : "There is no other program for this utterance.")];
   return reply.alternatives.map((other) => {
-    const open = el("div", { class: "open", hidden: "" }, other.answer === null ? "It has no value." : el("span", {}, "Its answer: ", el("b", {}, plain(other.answer))));
+    const open = el("div", { class: "open", hidden: "" }, other.answer === null ? "It has no value." : el("span", {}, "Its answer: ", el("b", {}, single(other.answer, other.answer_info))));
     const bar = el("b");
     bar.style.width = `${Math.max(1.5, other.probability * 100)}%`;
     const button = el("button", { type: "button", "aria-expanded": "false", onclick: () => {
       open.hidden = !open.hidden;
       button.setAttribute("aria-expanded", !open.hidden);
     } }, el("span", { class: "meter" }, percent(other.probability), el("i", {}, bar)), el("span", {}, other.program));
-    return el("li", {}, button, open);
+    return el("li", { "data-program": other.program }, button, open);
   });
 }
 
@@ -336,7 +370,7 @@ $("ask").addEventListener("submit", (event) => {
 });
 $("utterance").addEventListener("input", () => {
   clearTimeout(state.timer);
-  state.timer = setTimeout(() => submit(), PAUSE);
+  state.timer = setTimeout(() => submit($("always").checked, true), PAUSE);
 });
 $("model").addEventListener("change", () => {
   chooseModel($("model").value);
@@ -346,6 +380,9 @@ $("model").addEventListener("change", () => {
 $("always").addEventListener("change", () => submit());
 $("guess").addEventListener("click", () => submit(true));
 $("share").addEventListener("click", () => copy($("share"), location.href));
+$("copy-sql").addEventListener("click", () => copy($("copy-sql"), state.reply?.sql ?? ""));
+$("csv").addEventListener("click", () => download("answer.csv", "text/csv;charset=utf-8", csv(state.reply.answer)));
+$("json").addEventListener("click", () => download("answer.json", "application/json", writeJson(state.reply.answer)));
 $("copy").addEventListener("click", () => copy($("copy"), state.reply?.program ?? ""));
 $("token-form").addEventListener("submit", (event) => {
   event.preventDefault();

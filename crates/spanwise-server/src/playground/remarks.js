@@ -36,12 +36,12 @@ export function choices(reply, evaluate) {
   if (!question) return [];
   const arePrograms = all.includes(reply.guess?.program);
   const item = (choice) => {
-    if (!arePrograms || !evaluate) return el("li", {}, el("code", {}, choice));
+    if (!arePrograms || !evaluate) return el("li", { "data-program": arePrograms ? choice : null }, el("code", {}, choice));
     const value = el("span", { class: "soft" });
     const show = async () => {
       value.textContent = await evaluate(choice).catch((problem) => problem.message);
     };
-    return el("li", {}, el("button", { type: "button", class: "choice", onclick: show }, choice), " ", value);
+    return el("li", { "data-program": choice }, el("button", { type: "button", class: "choice", onclick: show }, choice), " ", value);
   };
   return [el("p", { class: "question" }, question), ...(all.length ? [el("ul", { class: "choices" }, all.map(item))] : [])];
 }

@@ -18,6 +18,9 @@ impl Engine for Silent {
     fn execute(&self, _: &str, _: Option<&Value>) -> Result<Executed, Refusal> {
         Err(Refusal::NoExecutor)
     }
+    fn check(&self, program: &str) -> Result<String, Refusal> {
+        Ok(program.to_owned())
+    }
     fn cost(&self, ask: &Ask) -> Duration {
         self.0 * ask.utterance.parse().unwrap()
     }
@@ -65,7 +68,7 @@ fn execution() -> (Job, oneshot::Receiver<Execution>) {
 fn lengths(taken: &Taken<'_>) -> Vec<usize> {
     let length = |job: &Job| match job.work {
         Work::Parse { n_words, .. } => n_words,
-        Work::Execute { .. } | Work::Evaluate { .. } => 0,
+        Work::Execute { .. } | Work::Evaluate { .. } | Work::Check { .. } => 0,
     };
     taken.jobs.iter().map(length).collect()
 }

@@ -39,6 +39,9 @@ pub(super) fn run(batch: Vec<Job>, defer: Defer<'_>, metrics: &Metrics, listener
             Work::Evaluate { ask, reading, reply } => {
                 let _ = reply.send(guarded(listener, || engine.evaluate(&ask, *reading)));
             }
+            Work::Check { program, reply } => {
+                let _ = reply.send(guarded(listener, || engine.check(&program)));
+            }
         }
     }
     if asks.is_empty() {

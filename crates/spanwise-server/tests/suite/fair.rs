@@ -127,3 +127,35 @@ fn a_client_that_has_closed_its_half_gets_its_last_reply() {
         assert!(client.read().is_none(), "the connection ends");
     }
 }
+
+#[test]
+fn slow_queries_of_a_database_do_not_delay_other_questions() {
+    let mut config = config();
+    config.limits.workers = 1;
+    let server = serve(config, || Fake::new("database"));
+    let ask = |at: usize| send(&server, "/v1/parse", &json!({ "utterance": format!("slow query {at}") }));
+    let slow: Vec<Client> = (0..4).map(ask).collect();
+    let took = time_of_a_short_question(&server);
+    assert!(took < Duration::from_millis(200), "{took:?}");
+    for mut client in slow {
+        assert_eq!(client.read().unwrap().json()["denotation"], "evaluated");
+    }
+    let unwanted = server.post("/v1/parse", &json!({ "utterance": "slow query", "execute": false }));
+    assert_ne!(unwanted.json()["denotation"], "evaluated");
+}
+
+#[test]
+fn a_query_ends_when_its_client_has_left() {
+    let given_up: Arc<AtomicUsize> = Arc::default();
+    let counter = Arc::clone(&given_up);
+    let server = serve(config(), move || Fake { given_up: Arc::clone(&counter), ..Fake::new("database") });
+    let parse = send(&server, "/v1/parse", &json!({ "utterance": "slow query" }));
+    let execute = send(&server, "/v1/execute", &json!({ "program": "slow query" }));
+    std::thread::sleep(Duration::from_millis(300));
+    drop((parse, execute));
+    let start = Instant::now();
+    while given_up.load(Ordering::Relaxed) < 2 && start.elapsed() < HARD {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(given_up.load(Ordering::Relaxed), 2, "both queries are given up");
+}

@@ -6,6 +6,7 @@ mod access;
 mod common;
 mod crowd;
 mod fair;
+mod feedback;
 mod hostile;
 mod load;
 mod openapi;

@@ -5,6 +5,7 @@
 use crate::common::{Client, Fake, FakeSource, Reply, Running, config, serve, start};
 use serde_json::{Value, json};
 use spanwise_server::Config;
+use spanwise_server::journal::LogFile;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,6 +15,7 @@ use std::time::Duration;
 fn strict() -> Config {
     let mut config = config();
     config.token = Some("secret".to_owned());
+    config.log = Some(LogFile::new("/dev/null"));
     config.limits.workers = 1;
     config.limits.max_batch = 1;
     config.limits.queue = 2;
@@ -96,7 +98,20 @@ fn requests(server: &Running, document: &Value) -> Vec<(String, String, Reply)> 
     ] {
         add("POST", path, post(server, path, &body));
     }
-    for path in ["/v1/parse", "/v1/execute"] {
+    let asked = post(server, "/v1/parse", &json!({ "utterance": "a" })).json();
+    for (id, verdict, program) in [
+        (&asked["id"], "right", json!(null)),
+        (&asked["id"], "wrong", json!("p")),
+        (&asked["id"], "wrong", json!("bad(")),
+        (&asked["id"], "wrong", json!("panic")),
+        (&asked["id"], "wrong", json!("x".repeat(20_000))),
+        (&asked["id"], "perhaps", json!(null)),
+        (&json!("none"), "right", json!(null)),
+    ] {
+        let body = json!({ "id": id, "verdict": verdict, "program": program });
+        add("POST", "/v1/feedback", post(server, "/v1/feedback", &body));
+    }
+    for path in ["/v1/parse", "/v1/execute", "/v1/feedback"] {
         let headers = [KNOWN, ("Content-Type", "text/plain")];
         add("POST", path, Client::new(server.addr).send("POST", path, &headers, b"{}"));
         let mut slow = Client::new(server.addr);
@@ -211,6 +226,7 @@ fn routes_and_fields_are_all_described_and_nothing_else_is() {
         ("GET", "/v1/model"),
         ("GET", "/v1/models"),
         ("POST", "/v1/execute"),
+        ("POST", "/v1/feedback"),
         ("POST", "/v1/parse"),
     ];
     let found: BTreeSet<(String, String)> = routes(&document).into_iter().collect();

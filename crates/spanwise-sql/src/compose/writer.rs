@@ -71,7 +71,7 @@ impl<'a> Writer<'a> {
             self.numbers[part] = at + 1;
             let start = if at == 0 { "with " } else { ",\n" };
             let (name, columns) = (self.name(part), self.plan.yields(part).columns());
-            let _ = write!(self.sql, "{start}{name}({columns}) as (\n");
+            let _ = writeln!(self.sql, "{start}{name}({columns}) as (");
             match self.plan.parts[part].what {
                 What::Set(set) => {
                     let combine = self.plan.sql.of_set(set).unwrap_or(Combine::Intersect);
@@ -232,7 +232,7 @@ impl<'a> Writer<'a> {
                 "found.rank, shown.key",
             ),
         };
-        let _ = write!(self.sql, "shown.*{more} from (\n");
+        let _ = writeln!(self.sql, "shown.*{more} from (");
         if layout.has_place {
             self.sql.push_str("select listed.*, row_number() over () as place from (\n");
         }

@@ -32,21 +32,6 @@ impl Found {
         let units = units(domain, layout, &answer);
         Self { answer, text, is_empty, is_truncated, n_rows, units }
     }
-
-    /// A remark on an answer that was cut.
-    #[must_use]
-    pub fn note(&self) -> Option<String> {
-        let n = match &self.answer {
-            Answer::Table { rows, .. } => rows.len(),
-            Answer::List(items) => items.len(),
-            _ => 1,
-        };
-        let note = match self.n_rows {
-            Some(all) => format!("these are the first {n} of {all} rows"),
-            None => format!("these are the first {n} rows of more"),
-        };
-        self.is_truncated.then_some(note)
-    }
 }
 
 fn answer(layout: &Layout, rows: Rows) -> Answer {

@@ -3,7 +3,7 @@
 //! The patterns list all fields, so that a new field does not compile until its type is here, too.
 
 use crate::support;
-use spanwise::reading::{self, ChartSpan, Guess, NodeKind};
+use spanwise::reading::{self, AnswerInfo, ChartSpan, Guess, NodeKind};
 use spanwise::{
     Alternative, Answer, Category, ConstantId, Correction, Crowded, Details, Domain, Guessed, Outcome, Parse,
     Parser, Provenance, Question, Reading, Rival, Span, SpanPosterior, SpanTree, State, TermId, Terms, Token,
@@ -117,6 +117,9 @@ fn every_field_of_a_reading_has_a_type_that_can_be_named() {
         guess,
         error,
         note,
+        answer_info,
+        sql,
+        id,
     } = parser.read(&question);
 
     let texts: [Option<String>; 6] = [program, lines, denotation, reason, error, note];
@@ -126,6 +129,7 @@ fn every_field_of_a_reading_has_a_type_that_can_be_named() {
     // Lamps have no executor, and nothing was withheld.
     let (answer, guess): (Option<Answer>, Option<Guess>) = (answer, guess);
     assert!(answer.is_none() && guess.is_none());
+    let _: (AnswerInfo, Option<String>, Option<String>) = (answer_info, sql, id);
     let unknown_words: Vec<String> = unknown_words;
     assert!(unknown_words.is_empty());
 
@@ -141,9 +145,11 @@ fn every_field_of_a_reading_has_a_type_that_can_be_named() {
         let (NodeKind::Constant | NodeKind::Join | NodeKind::Implicit | NodeKind::Null) = kind;
     }
     assert_eq!(alternatives.len(), 2);
-    for reading::Alternative { program, probability, posterior, score, answer, denotation } in alternatives {
+    for reading::Alternative { program, probability, posterior, score, answer, answer_info, denotation } in
+        alternatives
+    {
         let _: (String, f64, f64, f32) = (program, probability, posterior, score);
-        let _: (Option<Answer>, Option<String>) = (answer, denotation);
+        let _: (Option<Answer>, AnswerInfo, Option<String>) = (answer, answer_info, denotation);
     }
     assert_eq!(tokens.len(), 6);
     for reading::Token { text, start, end, constant, span, probability, in_lexicon, unread, read_as } in

@@ -83,14 +83,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         now: args.now,
         is_varied: !args.plain,
     };
-    let mut judge = Judge::new(&domain, executor.as_deref(), !args.no_derive);
-    let bar = progress_bar(settings.n, "generating {bar:30} {pos}/{len}, {eta} left");
-    let (started, limit) = (Instant::now(), Duration::from_secs(args.time_limit));
-    let (examples, report) = generate(&domain, &settings, &mut |batch| judge.verdicts(batch), &mut |done| {
-        bar.set_position(done as u64);
-        started.elapsed() < limit
-    });
-    bar.finish_and_clear();
+    let mut check = Check::new(&domain, executor.as_deref(), !args.no_derive);
+    let (examples, report) = drawn(&domain, &mut check, &settings, Duration::from_secs(args.time_limit));
     if examples.is_empty() {
         anyhow::bail!("{}", nothing(&report));
     }
@@ -100,7 +94,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     }
     write_atomic(&path, |file| write_examples(file, &examples))?;
     say(&format!("{} examples to {}", examples.len(), path.display()));
-    if let Some(reason) = &judge.no_context {
+    if let Some(reason) = &check.no_context {
         say(&format!("programs were not run, since they need a context: {reason}"));
     }
     let text = if args.json { format!("{}\n", as_json(&report)) } else { as_text(&report) };
@@ -120,10 +114,19 @@ pub(crate) fn examples(
     settings: &Settings,
     limit: Duration,
 ) -> (Vec<Example>, Report) {
-    let mut judge = Judge::new(domain, executor, true);
+    drawn(domain, &mut Check::new(domain, executor, true), settings, limit)
+}
+
+/// Examples that pass a check, with a progress bar.
+fn drawn(
+    domain: &Domain,
+    check: &mut Check<'_>,
+    settings: &Settings,
+    limit: Duration,
+) -> (Vec<Example>, Report) {
     let bar = progress_bar(settings.n, "generating {bar:30} {pos}/{len}, {eta} left");
     let started = Instant::now();
-    let made = generate(domain, settings, &mut |batch| judge.verdicts(batch), &mut |done| {
+    let made = generate(domain, settings, &mut |batch| check.verdicts(batch), &mut |done| {
         bar.set_position(done as u64);
         started.elapsed() < limit
     });
@@ -149,7 +152,7 @@ fn nothing(report: &Report) -> String {
 }
 
 /// Checks candidates on all cores.
-struct Judge<'a> {
+struct Check<'a> {
     domain: &'a Domain,
     executor: Option<&'a dyn Executor>,
     derivability: Option<Derivability<'a>>,
@@ -157,7 +160,7 @@ struct Judge<'a> {
     no_context: Option<String>,
 }
 
-impl<'a> Judge<'a> {
+impl<'a> Check<'a> {
     fn new(domain: &'a Domain, executor: Option<&'a dyn Executor>, derives: bool) -> Self {
         let derivability = derives.then(|| Derivability::new(domain, PredicatePlacement::Anywhere));
         Self { domain, executor, derivability, no_context: None }
@@ -168,7 +171,7 @@ impl<'a> Judge<'a> {
         let judged: Vec<Answered> =
             batch.par_iter().map(|candidate| self.judged(executor, candidate)).collect();
         let verdict = |answered: Answered| match answered {
-            Answered::Judged(verdict) => verdict,
+            Answered::Ran(verdict) => verdict,
             Answered::NoContext(reason) => {
                 self.no_context.get_or_insert(reason);
                 Verdict::Good
@@ -182,15 +185,15 @@ impl<'a> Judge<'a> {
             let mut terms = self.domain.new_terms();
             let utterance = Utterance::new(candidate.utterance.as_str()).said_at(candidate.now);
             let Ok(program) = terms.parse(&candidate.program) else {
-                return Answered::Judged(Verdict::Underivable("the program cannot be read".to_owned()));
+                return Answered::Ran(Verdict::Underivable("the program cannot be read".to_owned()));
             };
             if let Err(cause) = derivability.first_setting(&utterance, &terms, program) {
-                return Answered::Judged(Verdict::Underivable(cause.kind().to_owned()));
+                return Answered::Ran(Verdict::Underivable(cause.kind().to_owned()));
             }
         }
         match executor {
             Some(executor) => answer(self.domain, executor, candidate),
-            None => Answered::Judged(Verdict::Good),
+            None => Answered::Ran(Verdict::Good),
         }
     }
 }

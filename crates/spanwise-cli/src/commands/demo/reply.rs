@@ -2,6 +2,7 @@
 //!
 //! The text names unknown words, gives the answer in plain words, then program, probability and tree.
 
+use crate::commands::format::limits;
 use crate::commands::withhold::refusal;
 use anyhow::Result;
 use spanwise_core::Utterance;
@@ -10,7 +11,7 @@ use spanwise_model::{Parser, Question, Withhold};
 use spanwise_nn::Tokenizer;
 use spanwise_nn::tokenizer::WordTable;
 use spanwise_reading::Reading;
-use spanwise_render::{Screen, visible_lines};
+use spanwise_render::{Screen, visible_lines, with_unit};
 
 /// Programs below this probability are shown with their alternatives.
 const SURE: f64 = 0.7;
@@ -94,7 +95,15 @@ fn in_words(reading: &Reading) -> String {
         return format!("The program has no value: {error}\n");
     }
     match &reading.answer {
-        Some(answer) if !answer.is_empty() => format!("{answer}\n"),
+        Some(answer) if !answer.is_empty() => {
+            match spanwise_render::table(answer, &reading.answer_info, limits()) {
+                Some(table) => table,
+                None => {
+                    let number = with_unit(answer, &reading.answer_info);
+                    format!("{}\n", number.unwrap_or_else(|| answer.to_string()))
+                }
+            }
+        }
         _ if reading.denotation.is_none() => String::new(),
         _ => {
             let why = reading.note.as_ref().map(|note| format!(" ({note})")).unwrap_or_default();

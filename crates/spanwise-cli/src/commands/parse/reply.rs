@@ -3,12 +3,12 @@
 use crate::commands::withhold::refusal;
 use crate::output::Columns;
 use spanwise_reading::{Reading, Tree};
-use spanwise_render::{NO_PROGRAM, visible};
+use spanwise_render::{NO_PROGRAM, TableLimits, visible, with_unit};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// Program, answer, probability, tree, and other programs; or why there is nothing.
-pub(super) fn text(reading: &Reading) -> String {
+pub(super) fn text(reading: &Reading, limits: TableLimits) -> String {
     let mut out = format!("{}\n", visible(&reading.utterance));
     if !reading.is_found() {
         for line in refusal(reading, "--always-answer shows the best guess") {
@@ -20,8 +20,15 @@ pub(super) fn text(reading: &Reading) -> String {
         let _ = writeln!(out, "  {name:<11}  {}", visible(value));
     };
     line("program", reading.program.as_deref().unwrap_or(NO_PROGRAM));
-    if let Some(answer) = &reading.denotation {
-        line("answer", if answer.is_empty() { "(empty)" } else { answer });
+    let table = table(reading, limits);
+    match &reading.denotation {
+        _ if table.is_some() => {}
+        Some(answer) if answer.is_empty() => line("answer", "(empty)"),
+        Some(answer) => {
+            let number = reading.answer.as_ref().and_then(|it| with_unit(it, &reading.answer_info));
+            line("answer", number.as_ref().unwrap_or(answer));
+        }
+        None => {}
     }
     reading.note.iter().for_each(|note| line("note", note));
     reading.error.iter().for_each(|error| line("no answer", error));
@@ -34,6 +41,7 @@ pub(super) fn text(reading: &Reading) -> String {
     for remark in reading.remarks() {
         let _ = writeln!(out, "  {}", visible(&remark));
     }
+    out += &table.unwrap_or_default();
     if let Some(tree) = &reading.tree {
         out.push('\n');
         for line in shown(tree).outline().lines() {
@@ -48,6 +56,14 @@ pub(super) fn text(reading: &Reading) -> String {
         out += &format!("\n{}", table.render());
     }
     out
+}
+
+/// The answer as a table below the rest, if it is one.
+fn table(reading: &Reading, limits: TableLimits) -> Option<String> {
+    let limits = TableLimits { width: limits.width.map(|width| width.saturating_sub(2)), ..limits };
+    let table = spanwise_render::table(reading.answer.as_ref()?, &reading.answer_info, limits)?;
+    let lines = table.lines().map(|line| format!("  {line}").trim_end().to_owned() + "\n");
+    Some(std::iter::once("\n".to_owned()).chain(lines).collect())
 }
 
 /// The tree without characters that would act on a terminal.
@@ -68,8 +84,31 @@ fn shown(tree: &Tree) -> Tree {
 mod tests {
     use super::*;
     use spanwise_reading::{
-        Alternative, Clarification, Correction, CorrectionKind, Guess, NodeKind, TreeNode, Unread, UnreadKind,
+        Alternative, AnswerInfo, Clarification, Correction, CorrectionKind, Guess, NodeKind, TreeNode,
+        Unread, UnreadKind,
     };
+
+    const WIDE: TableLimits = TableLimits { width: None, rows: Some(2) };
+
+    #[test]
+    fn a_table_is_shown_as_one_and_a_number_with_its_unit() {
+        let reading = |answer: serde_json::Value, info: serde_json::Value| Reading {
+            utterance: "orders".to_owned(),
+            program: Some("orders()".to_owned()),
+            denotation: Some(answer.to_string()),
+            answer: Some(answer.into()),
+            answer_info: serde_json::from_value(info).unwrap(),
+            ..Reading::default()
+        };
+        let rows =
+            serde_json::json!({ "columns": ["name", "price"], "rows": [["a", 12345.5], ["b", 7], ["c", 8]] });
+        let info = serde_json::json!({ "units": ["", "USD"], "total_rows": 1240, "truncated": true });
+        let expected = "orders\n  program      orders()\n\n  name         price\n  ----  ------------\n  \
+                        a     12,345.5 USD\n  b          7.0 USD\n  2 of 1,240 rows\n";
+        assert_eq!(text(&reading(rows, info), WIDE), expected);
+        let number = reading(serde_json::json!(42), serde_json::json!({ "units": ["min"] }));
+        assert!(text(&number, WIDE).contains("  answer       42 min\n"));
+    }
 
     #[test]
     fn a_reading_without_a_tree_or_an_answer_is_shown_without_them() {
@@ -82,7 +121,7 @@ mod tests {
         };
         let expected = "states\n  program      state(all)\n  probability  0.500\n  \
                         out-of-domain  nothing is known about states\n";
-        assert_eq!(text(&reading), expected);
+        assert_eq!(text(&reading, WIDE), expected);
     }
 
     #[test]
@@ -95,7 +134,7 @@ mod tests {
         };
         let expected =
             format!("how many cubes\n  program      {NO_PROGRAM}\n  answer       2\n  probability  0.500\n");
-        assert_eq!(text(&reading), expected);
+        assert_eq!(text(&reading, WIDE), expected);
     }
 
     #[test]
@@ -115,7 +154,7 @@ mod tests {
             ..Reading::default()
         };
         let remarks = "  read \"metalica\" as \"Metallica\"\n  not read: \"1978\" (a number)\n";
-        assert_eq!(text(&answered), format!("metalica in 1978\n  program      songs()\n{remarks}"));
+        assert_eq!(text(&answered, WIDE), format!("metalica in 1978\n  program      songs()\n{remarks}"));
         let withheld = Reading {
             program: None,
             reason: Some("no program here has a place for the number `1978`".to_owned()),
@@ -131,7 +170,7 @@ mod tests {
             "metalica in 1978\n  I cannot answer this: no program here has a place for the number `1978`.\n\
              {remarks}  --always-answer shows the best guess\n"
         );
-        assert_eq!(text(&withheld), expected);
+        assert_eq!(text(&withheld, WIDE), expected);
     }
 
     #[test]
@@ -165,6 +204,7 @@ mod tests {
                 posterior: 0.1,
                 score: 0.0,
                 answer: None,
+                answer_info: AnswerInfo::default(),
                 denotation: None,
             }],
             tree: Some(Tree {
@@ -182,7 +222,7 @@ mod tests {
             ..Reading::default()
         };
         for reading in [some(None), some(Some(bad())), Reading { guess: None, ..some(None) }] {
-            let text = text(&reading);
+            let text = text(&reading, WIDE);
             let is_bad = |ch: char| ch != '\n' && (ch.is_control() || ch == '\u{202e}');
             assert!(!text.contains(is_bad), "{text:?}");
             assert!(!text.lines().any(|line| line.trim_start().starts_with("next")), "{text}");

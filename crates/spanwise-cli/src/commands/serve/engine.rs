@@ -3,6 +3,7 @@
 use crate::commands::withhold::UNCALIBRATED;
 use crate::commands::{check_types, now};
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 use spanwise_core::{Moment, Utterance};
 use spanwise_domains::exec::Until;
 use spanwise_domains::text::{Kind, read_text};
@@ -57,12 +58,14 @@ impl ModelSource {
 
 impl Source for ModelSource {
     fn load(&self) -> Result<Arc<dyn Engine>, String> {
+        // Before the load: a model that is replaced meanwhile is loaded again.
+        let digest = digest(&self.directory);
         let model = Model::load(&self.directory).map_err(|error| error.to_string())?;
         let policy = self.policy(&model);
         let parser = Parser::with_policy(model, policy).map_err(|error| error.to_string())?;
         let notes = &parser.model().training;
         let (training, examples) = (training(notes), examples(&self.directory, &notes["examples"]));
-        Ok(Arc::new(ModelEngine { parser, training, examples, defaults: self.defaults }))
+        Ok(Arc::new(ModelEngine { parser, training, examples, defaults: self.defaults, digest }))
     }
 
     /// `model.json` is written last: a new model is complete only when it changes. After a load that failed, a change of
@@ -82,6 +85,12 @@ impl Source for ModelSource {
         }
         Some(stamp.finish())
     }
+}
+
+/// The beginning of the SHA-256 of `model.json`, which names all other files with theirs.
+fn digest(directory: &Path) -> String {
+    let bytes = fs::read(directory.join("model.json")).unwrap_or_default();
+    Sha256::digest(bytes).iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// What clients may see of the training notes: no names of files.
@@ -111,6 +120,7 @@ struct ModelEngine {
     training: Value,
     examples: Vec<String>,
     defaults: Defaults,
+    digest: String,
 }
 
 impl Engine for ModelEngine {
@@ -139,6 +149,7 @@ impl Engine for ModelEngine {
             settings: serde_json::to_value(model.family.settings()).unwrap_or_default(),
             metrics: self.training.clone(),
             examples: self.examples.clone(),
+            digest: self.digest.clone(),
         }
     }
 
@@ -183,19 +194,30 @@ impl Engine for ModelEngine {
         let bad = |problem: spanwise_lang::Diagnostic| Refusal::Bad(problem.one_line(program));
         let term = terms.parse(program).map_err(bad)?;
         check_types(&self.parser.model().domain, &terms, term).map_err(Refusal::Bad)?;
-        let executed = Executed { program: program.to_owned(), ..Executed::default() };
+        let sql = self.parser.explain(&terms, term);
+        let executed = Executed { program: program.to_owned(), sql, ..Executed::default() };
         let one_line = |text: String| text.lines().map(str::trim).collect::<Vec<_>>().join(" ");
         let until = Until { deadline: waiting.deadline, cancelled: Some(Arc::clone(&waiting.cancelled)) };
         let outcome = self.parser.execute_until(&terms, term, context, &until);
         Ok(match outcome.ok_or(Refusal::NoExecutor)? {
             Ok(found) => Executed {
                 answer: Some(found.answer),
+                answer_info: found.info,
                 denotation: Some(found.text),
                 note: found.note,
                 ..executed
             },
             Err(error) => Executed { error: Some(one_line(error.to_string())), ..executed },
         })
+    }
+
+    fn check(&self, program: &str) -> Result<String, Refusal> {
+        let domain = &self.parser.model().domain;
+        let mut terms = domain.new_terms();
+        let bad = |problem: spanwise_lang::Diagnostic| Refusal::Bad(problem.one_line(program));
+        let term = terms.parse(program).map_err(bad)?;
+        domain.analyze(&terms, term).map_err(|problem| Refusal::Bad(problem.describe(domain, &terms)))?;
+        Ok(domain.display(&terms, term).to_string())
     }
 }
 

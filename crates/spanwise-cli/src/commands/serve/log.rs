@@ -125,6 +125,14 @@ fn as_line(event: &Event) -> String {
             let path = path.escape_debug();
             format!("{peer} {method} {path} {status} {:.1} ms", took.as_secs_f64() * 1e3)
         }
+        Event::QuestionLogFailed { path, reason } => {
+            format!(
+                "warning: the log of questions cannot be written to {path}: {reason}; questions are answered all the same"
+            )
+        }
+        Event::QuestionLogBack { lost } => {
+            format!("the log of questions is written again; {lost} lines were lost")
+        }
         Event::Draining { connections } => format!("shutting down; {connections} connections are open"),
         Event::Stopped { cut: 0 } => "stopped".to_owned(),
         Event::Stopped { cut } => format!("stopped; {cut} connections were cut"),
@@ -150,6 +158,10 @@ fn as_object(event: &Event) -> Value {
             "event": "request", "peer": peer.to_string(), "method": method, "path": path,
             "status": status, "seconds": took.as_secs_f64(),
         }),
+        Event::QuestionLogFailed { path, reason } => {
+            json!({ "event": "question_log_failed", "path": path, "reason": reason })
+        }
+        Event::QuestionLogBack { lost } => json!({ "event": "question_log_back", "lost": lost }),
         Event::Draining { connections } => json!({ "event": "draining", "connections": connections }),
         Event::Stopped { cut } => json!({ "event": "stopped", "cut": cut }),
     }

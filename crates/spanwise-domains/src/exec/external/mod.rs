@@ -10,8 +10,8 @@
 //!
 //! `context` is left out when there is none. `id` belongs to [`CommandExecutor`] alone. A denotation that is
 //! a string is taken as it is, any other as compact JSON; `null`, `""` and `[]` are empty. The same value, typed, is
-//! the [answer](Denotation::answer): an object with `columns` and `rows`, or a list of flat objects, is a table. A reply with
-//! `error` is [`ExecError::NoValue`]: the executor works and the program has no value. A request that is too
+//! the [answer](Denotation::answer): an object with `columns` and `rows`, or a list of flat objects, is a table. `truncated`,
+//! `total_rows` and `units` beside it are its [info](Denotation::info). A reply with `error` is [`ExecError::NoValue`]: the executor works and the program has no value. A request that is too
 //! large to send is [`ExecError::Limit`]. Everything else that goes wrong is [`ExecError::External`], and the
 //! executor stays usable. Requests, replies and waiting are all bounded.
 
@@ -28,8 +28,9 @@ pub use private::PrivateExecutor;
 pub use process::stop_all;
 
 use super::{Denotation, ExecError};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use spanwise_lang::{Style, TermId, Terms};
+use spanwise_reading::AnswerInfo;
 use std::io::{self, Write};
 use std::time::Duration;
 
@@ -156,7 +157,7 @@ impl Reply {
         };
         let error = fields.swap_remove("error").filter(|error| !error.is_null());
         let result = match (fields.swap_remove("denotation"), error) {
-            (Some(value), None) => Ok(denotation(value)),
+            (Some(value), None) => Ok(denotation(value).with_info(info(&fields))),
             (None | Some(Value::Null), Some(Value::String(reason))) => Err(no_value(&reason)),
             (None | Some(Value::Null), Some(reason)) => Err(no_value(&reason.to_string())),
             (Some(_), Some(_)) => return Err(wrong("it holds both `denotation` and `error`")),
@@ -177,7 +178,19 @@ fn denotation(value: Value) -> Denotation {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    Denotation { text, answer: value.into(), is_empty, note: None }
+    Denotation { is_empty, ..Denotation::typed(text, value.into()) }
+}
+
+/// The fields of a reply that say something about its denotation. One that cannot be understood says nothing: it must not
+/// take the answer away.
+fn info(fields: &Map<String, Value>) -> AnswerInfo {
+    let units = fields.get("units").and_then(Value::as_array).into_iter().flatten();
+    let units: Option<Vec<String>> = units.map(|unit| Some(unit.as_str()?.to_owned())).collect();
+    AnswerInfo {
+        truncated: fields.get("truncated").and_then(Value::as_bool).unwrap_or(false),
+        total_rows: fields.get("total_rows").and_then(Value::as_u64),
+        units: units.unwrap_or_default(),
+    }
 }
 
 fn no_value(reason: &str) -> ExecError {

@@ -149,7 +149,8 @@ impl FileReader<'_> {
 /// Where a URL has a password.
 fn password(url: &str) -> Option<Range<usize>> {
     let start = url.find("://")? + 3;
-    let end = url[start..].find(['/', '?']).map_or(url.len(), |len| start + len);
+    // A password may contain any of `/`, `?` and `@`.
+    let end = url.find('?').filter(|&at| !url[at..].contains('@')).unwrap_or(url.len());
     if let Some(at) = url[start..end].rfind('@')
         && let Some(colon) = url[start..start + at].find(':')
     {

@@ -5,10 +5,11 @@
 
 use serde_json::{Value, json};
 use spanwise_reading::{
-    Alternative, Answer, Cause, ChartSpan, Guess, NodeKind, Reading, Token, Tree, TreeNode,
+    Alternative, Answer, AnswerInfo, Cause, ChartSpan, Guess, NodeKind, Reading, Token, Tree, TreeNode,
 };
 use spanwise_server::{
     Ask, Config, Engine, Event, Executed, Handle, ModelInfo, Refusal, ServeError, Server, Source, Stamp,
+    Waiting,
 };
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -61,6 +62,7 @@ impl Engine for Fake {
             settings: json!({ "search": "exact" }),
             metrics: json!({ "dev": 100.0 }),
             examples: vec!["hello".to_owned()],
+            digest: "0123".to_owned(),
         }
     }
 
@@ -78,11 +80,47 @@ impl Engine for Fake {
         if batch.iter().any(|ask| ask.utterance == "lose") {
             return Vec::new();
         }
+        assert!(batch.iter().all(|ask| !ask.execute || !self.evaluates_apart()), "evaluated twice");
         batch.iter().map(|ask| self.reading(ask)).collect()
     }
 
     fn cost(&self, ask: &Ask) -> Duration {
         if ask.utterance.starts_with("hard") { HARD } else { Duration::ZERO }
+    }
+
+    fn check(&self, program: &str) -> Result<String, Refusal> {
+        match program {
+            "bad(" => return Err(Refusal::Bad("a parenthesis is open".to_owned())),
+            "panic" => panic!("asked to panic"),
+            "slow" => std::thread::sleep(HARD),
+            _ => {}
+        }
+        Ok(program.replace(' ', ""))
+    }
+
+    fn evaluates_apart(&self) -> bool {
+        self.name == "database"
+    }
+
+    fn evaluate(&self, ask: &Ask, reading: Reading) -> Reading {
+        if ask.utterance.starts_with("slow query") {
+            self.think(ask);
+        }
+        Reading { denotation: Some("evaluated".to_owned()), ..reading }
+    }
+
+    fn execute_until(
+        &self,
+        program: &str,
+        context: Option<&Value>,
+        waiting: &Waiting,
+    ) -> Result<Executed, Refusal> {
+        if program == "slow query" {
+            let ask =
+                Ask { cancelled: Arc::clone(&waiting.cancelled), deadline: waiting.deadline, ..Ask::new("") };
+            self.think(&ask);
+        }
+        self.execute(program, context)
     }
 
     fn execute(&self, program: &str, context: Option<&Value>) -> Result<Executed, Refusal> {
@@ -103,7 +141,13 @@ impl Engine for Fake {
             _ => {
                 let text = format!("{program} in {}", context.unwrap_or(&Value::Null));
                 let answer = serde_json::from_str(&program).unwrap_or_else(|_| Answer::Text(text.clone()));
-                Ok(Executed { program, answer: Some(answer), denotation: Some(text), error: None, note })
+                Ok(Executed {
+                    program,
+                    answer: Some(answer),
+                    denotation: Some(text),
+                    note,
+                    ..Executed::default()
+                })
             }
         }
     }
@@ -180,6 +224,7 @@ impl Fake {
             posterior: 0.02,
             score: -1.0,
             answer: Some(Answer::Boolean(true)),
+            answer_info: AnswerInfo::default(),
             denotation: Some("true".to_owned()),
         };
         let has_value = ask.utterance != "novalue";

@@ -12,6 +12,7 @@ use spanwise_lang::{Domain, TermId, Terms};
 use spanwise_sql::database::Stop;
 use spanwise_sql::executor::{Found, SqlError, SqlExecutor};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use tempfile::TempDir;
 
 /// Tracks on albums of artists. Some tracks have no album and some have no price.
@@ -103,7 +104,7 @@ pub(super) fn schema(n: i64) -> String {
     let mut sql = String::from(
         "create table artist(id integer primary key, name text);
          insert into artist values (1, 'Ann'), (2, 'Bob'), (3, 'O''Neil'), (4, 'Çelik');
-         create table album(id integer primary key, name text, artist_id integer, released text);
+         create table album(id integer primary key, name text, artist_id integer, released date);
          create table track(id integer primary key, title text, album_id integer, ms integer, price integer);",
     );
     for id in 1..=5 {
@@ -138,6 +139,25 @@ impl Music {
         let domain = Arc::new(domain);
         let executor = SqlExecutor::new(Arc::clone(&domain), directory.path().to_owned()).unwrap();
         Self { directory, domain, executor }
+    }
+
+    /// The same rows in PostgreSQL too, and programs run there; `None` where there is no server.
+    pub(super) fn on_postgres(source: &str, schema: &str) -> Option<Self> {
+        static NUMBER: AtomicUsize = AtomicUsize::new(0);
+        let server = crate::server::shared()?;
+        let name = format!("music{}", NUMBER.fetch_add(1, Ordering::Relaxed));
+        let role = "do $$ begin create role anyone login; exception when duplicate_object then null; end $$";
+        server.execute("postgres", role);
+        server.execute("postgres", &format!("create database {name}"));
+        server.execute(&name, schema);
+        server.execute(&name, "grant select on all tables in schema public to public");
+        let url = server.url("anyone", &name, "");
+        let music = Self::new(source, schema);
+        let domain = source.replace("sqlite:music.db", &url);
+        let domain = Domain::load(&domain, "music.toml", None, &NoTables).unwrap_or_else(|it| panic!("{it}"));
+        let domain = Arc::new(domain);
+        let executor = SqlExecutor::new(Arc::clone(&domain), music.directory.path().to_owned()).unwrap();
+        Some(Self { domain, executor, ..music })
     }
 
     pub(super) fn read(&self, program: &str) -> (Terms, TermId) {
