@@ -112,6 +112,12 @@ pub(super) fn attribute(table: &Table, place: usize, noun: &[String], dialect: D
 
 /// Chooses what a bare value means: for each kind at most one attribute.
 pub(super) fn choose_main(attributes: &mut [Attribute], noun: &[String]) {
+    // *Costs more than $5* is about the price, if there is one.
+    if attributes.iter().any(|attribute| attribute.kind == Kind::Money && attribute.degrees.is_some()) {
+        for attribute in attributes.iter_mut().filter(|attribute| attribute.text == "cost") {
+            attribute.said = "cost price".to_owned();
+        }
+    }
     for kind in [Kind::Money, Kind::Date, Kind::Number] {
         let of_kind: Vec<usize> =
             (0..attributes.len()).filter(|&place| attributes[place].kind == kind).collect();

@@ -140,6 +140,25 @@ pub(super) const DEGREES: &[Degrees] = &[
     },
 ];
 
+/// Superlatives after the noun, by a word of the column: *employees who earn the most*.
+pub(super) const AFTER: &[(&str, &[&str], &[&str])] = &[
+    (
+        "salary",
+        &["who earn the most", "who earns the most", "earn the most", "earns the most", "makes the most"],
+        &["who earn the least", "who earns the least", "earns the least", "earn the least"],
+    ),
+    (
+        "price",
+        &["that cost the most", "cost the most", "costs the most"],
+        &["that cost the least", "cost the least", "costs the least"],
+    ),
+    ("weight", &["that weigh the most", "weighs the most"], &["that weigh the least", "weighs the least"]),
+];
+
+/// Nouns for kinds whose names are used as nouns: *helmets* are products of the category *Helmets*.
+pub(super) const CATEGORIES: &[&str] =
+    &["category", "subcategory", "genre", "kind", "type", "species", "breed", "family"];
+
 /// Words of columns with amounts of money. The first ones are what a number without more words means.
 pub(super) const MONEY: &[&str] = &[
     "price", "amount", "total", "subtotal", "salary", "wage", "revenue", "fee", "fare", "fine", "payment",

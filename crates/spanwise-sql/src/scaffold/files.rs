@@ -54,6 +54,8 @@ rare_below = 1
 # Every part of a question is a run of words. With "open", functions are composed before their argument comes, which takes
 # much more time with a language of this size.
 discontinuity = "none"
+# A noun need not be said where its kind is: *helmets* are products.
+implicit = true
 # Practise now and then with phrases alone: real questions have other words than generated ones.
 label_dropout = 0.2
 

@@ -28,6 +28,8 @@ pub(super) struct Constant {
     pub(super) signatures: Vec<Signature>,
     pub(super) phrases: Vec<String>,
     pub(super) weight: Option<f64>,
+    /// Whether it can be left unsaid.
+    pub(super) is_implicit: bool,
 }
 
 /// A class of entities.
@@ -35,6 +37,7 @@ pub(super) struct Constant {
 pub(super) struct Class {
     pub(super) name: String,
     pub(super) ty: String,
+    pub(super) phrases: Vec<String>,
     pub(super) form: String,
     pub(super) table: String,
     pub(super) sql: String,
@@ -115,6 +118,10 @@ impl Language {
 
     pub(super) fn weight(&mut self, name: &str, weight: f64) {
         self.constant(name).weight = Some(weight);
+    }
+
+    pub(super) fn implicit(&mut self, name: &str) {
+        self.constant(name).is_implicit = true;
     }
 
     pub(super) fn contrast(&mut self, one: &str, other: &str) {

@@ -63,8 +63,6 @@ pub(super) struct Noun {
     pub(super) is_person: bool,
     /// Whether its rows are parts of others: lines of orders.
     pub(super) is_detail: bool,
-    /// For values and periods, the noun of the table.
-    pub(super) base: Option<usize>,
     /// Names that are words of any sentence, and are not read.
     pub(super) stopped: Vec<String>,
     /// Examples of names, for comments.
@@ -273,7 +271,6 @@ fn table_noun(
         is_detail: is_detail(table),
         attributes,
         rows: table.rows,
-        base: None,
         stopped: stopped(samples.map(|figures| figures.common.as_slice()).unwrap_or_default()),
         samples: samples.map(|figures| figures.common.iter().take(3).cloned().collect()).unwrap_or_default(),
     }
@@ -493,7 +490,8 @@ fn values(schema: &Schema, number_of: &[Option<usize>], plan: &mut Plan, taken: 
             let few = figures.distinct >= 2
                 && figures.distinct <= MOST_VALUES
                 && (figures.distinct * 3 <= figures.values
-                    || figures.distinct <= 12 && figures.distinct < figures.values)
+                    || figures.distinct <= 12 && figures.distinct < figures.values
+                    || english::has_any(&names::words(&attribute.text), english::PLACES))
                 && figures.longest <= 40;
             let labels =
                 plan.nouns[base].label.as_ref().is_some_and(|label| label.contains(&attribute.value));
@@ -583,7 +581,6 @@ fn value_noun(
         rows: count,
         is_person: false,
         is_detail: false,
-        base: Some(base),
         stopped: stopped(common),
         samples: common.iter().take(3).cloned().collect(),
     };
@@ -641,7 +638,6 @@ fn period_nouns(
             rows: 12,
             is_person: false,
             is_detail: false,
-            base: Some(base),
             stopped: Vec::new(),
             samples: Vec::new(),
         };

@@ -63,13 +63,6 @@ impl Path {
         Self { from: self.from, to, steps }
     }
 
-    /// The way back.
-    pub(super) fn reversed(&self) -> Self {
-        let steps =
-            self.steps.iter().rev().map(|step| Step { link: step.link, is_down: !step.is_down }).collect();
-        Self { from: self.to, to: self.from, steps }
-    }
-
     /// `from` and `join` of all nouns on the way, `t0` for the first and `t1`, `t2` for the next ones.
     pub(super) fn joins(&self, plan: &Plan, kind: &str) -> String {
         let mut text = format!("{} as t0", plan.nouns[self.from].source);

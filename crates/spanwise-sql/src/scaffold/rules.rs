@@ -35,6 +35,9 @@ const RESERVED: &[&str] = &[
     "contains",
     "containing",
     "handled",
+    "overdue",
+    "in_stock",
+    "out_of_stock",
     "is",
     "missing",
     "known",
@@ -76,6 +79,8 @@ pub(super) struct Rules<'a> {
     /// For each noun, whether something narrows it, and whether that can be said before it.
     has_filters: Vec<bool>,
     has_kinds: Vec<bool>,
+    /// For each noun, whether it need not be said: *helmets* are products.
+    is_implicit: Vec<bool>,
     /// Nouns whose rows have an amount of money that adds up, with its expression for `t0`.
     amounts: Vec<(usize, String)>,
     /// The shortest ways from each noun.
@@ -91,6 +96,7 @@ pub(super) fn language(plan: &Plan) -> Language {
         language: Language::default(),
         has_filters: vec![false; count],
         has_kinds: vec![false; count],
+        is_implicit: vec![false; count],
         amounts: Vec::new(),
         paths,
     };
@@ -118,9 +124,11 @@ fn ty(noun: &Noun, suffix: &str) -> String {
 /// The name of a constant that no rule uses.
 fn free(name: &str) -> String {
     let is_taken = RESERVED.contains(&name)
-        || ["named_", "by_", "each_", "most_", "least_", "all_", "latest_", "earliest_"]
-            .iter()
-            .any(|start| name.starts_with(start));
+        || [
+            "named_", "by_", "each_", "most_", "least_", "all_", "ever_", "never_", "not_", "already_", "no_",
+        ]
+        .iter()
+        .any(|start| name.starts_with(start));
     if is_taken { format!("{name}_") } else { name.to_owned() }
 }
 

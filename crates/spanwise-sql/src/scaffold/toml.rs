@@ -77,6 +77,7 @@ pub(super) fn domain(plan: &Plan, language: &Language, options: &Options) -> Str
     for (ty, sql) in &language.show {
         let _ = writeln!(out, "{} = {}", key(ty), sql_text(sql));
     }
+    units(&mut out, plan);
     out += "\n# Phrases that name a constant. They are hints: a model learns other words from examples.\n[lexicon]\n";
     let with_phrases = || language.constants.iter().filter(|constant| !constant.phrases.is_empty());
     for constant in with_phrases() {
@@ -96,6 +97,28 @@ pub(super) fn domain(plan: &Plan, language: &Language, options: &Options) -> Str
         let _ = writeln!(out, "{} = {}", key(ty), list(texts));
     }
     out
+}
+
+/// Units of shown columns, where all columns of a name have the same one.
+fn units(out: &mut String, plan: &Plan) {
+    let attributes = || plan.nouns.iter().flat_map(|noun| &noun.attributes);
+    let mut named: Vec<(&str, &str)> = Vec::new();
+    for attribute in attributes() {
+        let Some(unit) = attribute.unit else { continue };
+        let is_same =
+            attributes().filter(|other| other.text == attribute.text).all(|other| other.unit == Some(unit));
+        let is_shown =
+            plan.nouns.iter().any(|noun| noun.shown.iter().any(|(heading, _)| *heading == attribute.text));
+        if is_same && is_shown && named.iter().all(|(text, _)| *text != attribute.text) {
+            named.push((&attribute.text, unit));
+        }
+    }
+    if !named.is_empty() {
+        *out += "\n# Units of columns.\n[units]\n";
+        for (name, unit) in named {
+            let _ = writeln!(out, "{} = {}", key(name), text(unit));
+        }
+    }
 }
 
 fn head(out: &mut String, plan: &Plan, language: &Language, options: &Options) {
@@ -139,7 +162,7 @@ fn head(out: &mut String, plan: &Plan, language: &Language, options: &Options) {
     let _ = writeln!(out, "format = 1\nname = {}", text(&options.name));
     let _ = writeln!(out, "about = {}", text(&format!("questions about the database {}", options.name)));
     *out += "language = \"english\"\ninflections = \"english\"\n";
-    *out += "no_meaning = [\"the\", \"please\"]\n";
+    *out += "no_meaning = [\"the\", \"a\", \"an\", \"please\"]\n";
     let pair = |(one, other): &(String, String)| format!("[{}, {}]", text(one), text(other));
     let pairs: Vec<String> = language.contrasts.iter().map(pair).collect();
     let _ = writeln!(out, "contrasts = [{}]", pairs.join(", "));
@@ -198,6 +221,9 @@ fn one(out: &mut String, constant: &Constant) {
     } else {
         let _ = writeln!(out, "say = {}", lines(&|signature| list(&signature.say)));
     }
+    if constant.is_implicit {
+        *out += "implicit = true\n";
+    }
     if let Some(weight) = constant.weight {
         let _ = writeln!(out, "weight = {weight}");
     }
@@ -223,6 +249,9 @@ fn entity(out: &mut String, class: &Class) {
         sql_text(&class.sql),
         list(&class.say)
     );
+    if !class.phrases.is_empty() {
+        let _ = writeln!(out, "phrases = {}", list(&class.phrases));
+    }
     if let Some(weight) = class.weight {
         let _ = writeln!(out, "weight = {weight}");
     }

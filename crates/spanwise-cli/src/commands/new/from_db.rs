@@ -39,7 +39,7 @@ pub(super) struct FromDb {
     #[arg(long, value_name = "NAME", requires = "from_db")]
     password_env: Option<String>,
     /// How many questions to generate; 0 for none
-    #[arg(long, value_name = "N", default_value_t = 3000, requires = "from_db")]
+    #[arg(long, value_name = "N", default_value_t = 6000, requires = "from_db")]
     examples: u32,
     /// Print what was made as one JSON object
     #[arg(long, requires = "from_db")]

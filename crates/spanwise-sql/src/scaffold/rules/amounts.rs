@@ -47,6 +47,17 @@ impl Rules<'_> {
 
     fn amount(&mut self, place: usize, amount: &str) {
         let plan = self.plan;
+        let all = format!("select coalesce(sum({amount}), 0) from {} as t0", plan.nouns[place].source);
+        let say = [
+            "the total revenue",
+            "total revenue",
+            "the revenue",
+            "revenue",
+            "total sales",
+            "how much did we sell",
+            "how much revenue did we make",
+        ];
+        self.language.add("amount", "-> Figure", keys(all), &say);
         for path in self.paths[place].clone() {
             let end = &plan.nouns[path.to];
             let is_plain = path.steps.iter().all(|step| !plan.links[step.link].has_role);
@@ -64,7 +75,8 @@ impl Rules<'_> {
                 "how much money did {1} bring in",
             ];
             let is_direct = path.steps.len() == 1;
-            if end.is_person {
+            let is_staff = is_staff(end);
+            if end.is_person && !is_staff {
                 nouns = vec!["spending", "total spending", "revenue", "total spent"];
                 asked = vec![
                     "how much did {1} spend",
@@ -103,6 +115,45 @@ impl Rules<'_> {
                 &format!("{sum} where {key} in ({{2}}) group by {key}"),
             );
             self.in_period(&path, amount);
+            let has_own = end.attributes.iter().any(|attribute| attribute.kind == Kind::Money);
+            if !has_own {
+                self.bare_amount(path.to, &format!("{sum} group by {key}"));
+            }
+        }
+    }
+
+    /// *orders over $100*, *customers who spent more than $100*.
+    fn bare_amount(&mut self, place: usize, sums: &str) {
+        let noun = self.noun(place);
+        let is_buyer = noun.is_person && !is_staff(noun);
+        let sums = named(sums);
+        for (name, operator, words) in [
+            ("over", ">", ["over", "more than", "above"]),
+            ("under", "<", ["under", "less than", "below"]),
+            ("at_least", ">=", ["at least", "no less than", "at least"]),
+            ("at_most", "<=", ["at most", "no more than", "up to"]),
+        ] {
+            let sql = format!("select key from ({sums}) as v where value {operator} {{1:number}}");
+            let say: Vec<String> = if is_buyer {
+                words
+                    .iter()
+                    .flat_map(|word| {
+                        [
+                            format!("who spent {word} {{1}}"),
+                            format!("spent {word} {{1}}"),
+                            format!("who have spent {word} {{1}}"),
+                        ]
+                    })
+                    .collect()
+            } else {
+                words
+                    .iter()
+                    .flat_map(|word| {
+                        [format!("{word} {{1}}"), format!("worth {word} {{1}}"), format!("of {word} {{1}}")]
+                    })
+                    .collect()
+            };
+            self.filter(place, name, "Money", keys(sql), &strs(&say));
         }
     }
 
@@ -118,7 +169,8 @@ impl Rules<'_> {
     fn extremes(&mut self, place: usize, of_one: &str, of_two: &str) {
         let noun = self.noun(place);
         let (rows, chosen) = (ty(noun, "Set"), ty(noun, "Best"));
-        let words: [&[&str]; 2] = if noun.is_person {
+        let is_buyer = noun.is_person && !is_staff(noun);
+        let words: [&[&str]; 2] = if is_buyer {
             [
                 &[
                     "{1} who spent the most",
@@ -140,6 +192,8 @@ impl Rules<'_> {
                     "the best selling {1}",
                     "best selling {1}",
                     "{1} that sold the most",
+                    "{1} sold the most",
+                    "{1} who sold the most",
                     "{1} that made the most money",
                     "top selling {1}",
                 ],
@@ -169,7 +223,7 @@ impl Rules<'_> {
                 .collect();
             self.language.add(name, format!("Whole, {rows} -> {chosen}"), super::rank(several), &strs(&say));
         }
-        let (most, least) = if noun.is_person {
+        let (most, least) = if is_buyer {
             (["spent the most"], ["spent the least"])
         } else if super::relations::verb(&noun.one).is_some() {
             (["largest"], ["smallest"])
@@ -203,6 +257,11 @@ impl Rules<'_> {
         ];
         self.language.add("amount", "Period -> Figure", keys(sql), &say);
     }
+}
+
+/// Whether a noun is for people who sell, and do not buy.
+fn is_staff(noun: &crate::scaffold::nouns::Noun) -> bool {
+    noun.one.split(' ').any(|word| crate::scaffold::english::STAFF.contains(&word))
 }
 
 /// A statement with the names `key` and `value` for its columns.

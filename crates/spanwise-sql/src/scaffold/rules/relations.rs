@@ -24,6 +24,7 @@ impl Rules<'_> {
             self.roles(place);
             for path in self.paths[place].clone() {
                 self.path(&path);
+                self.popular(&path);
             }
         }
         for (name, phrases) in [
@@ -64,7 +65,9 @@ impl Rules<'_> {
                 self.up(path);
                 self.down(path, true);
             }
-            (1, 2) if is_place => self.class(path),
+            (1, 2) if is_place || (end.kind == NounKind::Values && self.is_extension(path)) => {
+                self.class(path)
+            }
             (1.., 2..) if n_down < path.steps.len() && self.meets(path) => self.event(path),
             _ => {}
         }
@@ -139,11 +142,19 @@ impl Rules<'_> {
             say.push(format!("in the {text} {{name}}"));
             (ty(noun, "Filter"), say)
         };
+        let is_category = english::has_any(&what, english::CATEGORIES) && path.steps.len() == 1;
+        let mut say = say;
+        if is_category {
+            self.language.implicit(&free(&noun.name));
+            self.is_implicit[path.from] = true;
+            say.push("{other}".to_owned());
+        }
         let class = Class {
-            name: format!("{} by {} of {}", noun.many, end.one, end.title),
+            phrases: is_category.then(|| vec!["{name}".to_owned(), "{other}".to_owned()]).unwrap_or_default(),
+            name: format!("{} by {} of {}", noun.title, end.one, end.title),
             ty: result,
             form: format!("by_{}_{}('{{name}}')", noun.ty.to_lowercase(), end.ty.to_lowercase()),
-            table: super::sets::names_query(end),
+            table: super::sets::names_query(end, is_category),
             sql,
             say,
             weight: Some(if path.steps.len() == 1 { 2.0 } else { 0.8 }),
@@ -210,6 +221,9 @@ impl Rules<'_> {
             "have no {1}",
         ];
         self.filter(path.from, "without", &theirs, keys(none), &say);
+        if let Some(verb) = verb(&end.one).filter(|_| path.steps.len() == 1) {
+            self.ever(path, verb);
+        }
         if !with_counts {
             return;
         }
@@ -273,6 +287,151 @@ impl Rules<'_> {
         self.language.weight("exactly", 0.3);
     }
 
+    /// *the most borrowed books*, *members who borrowed the most*: by the number of events.
+    fn popular(&mut self, path: &Path) {
+        let (noun, end) = (self.noun(path.from), self.noun(path.to));
+        let is_down = path.steps.iter().all(|step| step.is_down && !self.plan.links[step.link].has_role);
+        let nouns = path.nouns(self.plan);
+        let inner_event = nouns[1..nouns.len() - 1].iter().any(|noun| verb(&self.noun(*noun).one).is_some());
+        let Some(&(_, _, past, participle)) = verb(&end.one) else { return };
+        let is_staff = noun.one.split(' ').any(|word| english::STAFF.contains(&word));
+        if !is_down
+            || inner_event
+            || path.steps.len() > 2
+            || noun.kind != NounKind::Rows
+            || is_staff
+            || noun.is_detail
+        {
+            return;
+        }
+        let (rows, chosen) = (ty(noun, "Set"), ty(noun, "Best"));
+        let words: Vec<&str> = match participle {
+            "sold" => vec!["ordered", "bought", "sold"],
+            other => vec![other],
+        };
+        for (name, order, word) in [("most", "desc", "most"), ("least", "asc", "least")] {
+            let say: Vec<String> = if noun.is_person {
+                vec![
+                    format!("{{1}} who {past} the {word}"),
+                    format!("{{1}} {past} the {word}"),
+                    format!("{{1}} has {past} the {word}"),
+                ]
+            } else {
+                words
+                    .iter()
+                    .flat_map(|did| {
+                        [
+                            format!("the {word} {did} {{1}}"),
+                            format!("{word} {did} {{1}}"),
+                            format!("{{1}} that were {did} the {word}"),
+                            format!("{{1}} was {did} the {word}"),
+                        ]
+                    })
+                    .collect()
+            };
+            let name = format!(
+                "{name}_{}",
+                names::snake(&names::words(if noun.is_person { past } else { participle }), "did")
+            );
+            let counted = self.counted(path, "1 = 1");
+            let best = format!(
+                "select key from (select key, rank() over (order by number {order}) as place from ({counted}) as c where key in ({{1}})) as s where place = 1"
+            );
+            self.language.add(&name, format!("{rows} -> {chosen}"), keys(best), &strs(&say));
+            let several = format!(
+                "select key, row_number() over (order by number {order}, key) from ({counted}) as c where key in ({{2}}) order by number {order}, key limit {{1:value}}"
+            );
+            let say: Vec<String> = say
+                .iter()
+                .map(|text| format!("the {{1}} {}", text.trim_start_matches("the ").replace("{1}", "{2}")))
+                .collect();
+            self.language.add(&name, format!("Whole, {rows} -> {chosen}"), rank(several), &strs(&say));
+        }
+    }
+
+    /// *products that were never ordered*, *customers who never ordered*.
+    fn ever(&mut self, path: &Path, &(_, _, past, participle): &Verb) {
+        let noun = self.noun(path.from);
+        let key = paths::key(noun, "t0");
+        let exists = path.exists(self.plan, "1 = 1");
+        let words: Vec<&str> = if noun.is_person {
+            [past]
+                .into_iter()
+                .chain(["ordered", "bought"].into_iter().filter(|_| matches!(past, "ordered" | "bought")))
+                .collect()
+        } else {
+            [participle]
+                .into_iter()
+                .chain(
+                    ["ordered", "bought", "sold"]
+                        .into_iter()
+                        .filter(|_| matches!(past, "ordered" | "bought")),
+                )
+                .collect()
+        };
+        let name = format!("ever_{}", names::snake(&names::words(words[0]), "did"));
+        let (never, ever): (Vec<String>, Vec<String>) = if noun.is_person {
+            (
+                words
+                    .iter()
+                    .flat_map(|word| {
+                        [
+                            format!("who never {word} anything"),
+                            format!("who have never {word} anything"),
+                            format!("who have not {word} anything"),
+                            format!("never {word} anything"),
+                            format!("who never {word}"),
+                        ]
+                    })
+                    .collect(),
+                words
+                    .iter()
+                    .flat_map(|word| {
+                        [
+                            format!("who {word} something"),
+                            format!("who have {word} something"),
+                            format!("who {word} anything"),
+                        ]
+                    })
+                    .collect(),
+            )
+        } else {
+            (
+                words
+                    .iter()
+                    .flat_map(|word| {
+                        [
+                            format!("that were never {word}"),
+                            format!("that have never been {word}"),
+                            format!("have never been {word}"),
+                            format!("that nobody {word}"),
+                            format!("not {word} yet"),
+                            format!("never {word}"),
+                        ]
+                    })
+                    .collect(),
+                words
+                    .iter()
+                    .flat_map(|word| {
+                        [
+                            format!("that have been {word}"),
+                            format!("that were {word}"),
+                            format!("have been {word}"),
+                        ]
+                    })
+                    .collect(),
+            )
+        };
+        let from = format!("select {key} from {} as t0 where", noun.source);
+        let not = name.replacen("ever", "never", 1);
+        self.filter(path.from, &not, "", keys(format!("{from} not {exists}")), &strs(&never));
+        self.filter(path.from, &name, "", keys(format!("{from} {exists}")), &strs(&ever));
+        self.language.phrases(&not, &[&format!("never {}", words[0])]);
+        self.language.phrases(&name, &[&format!("been {}", words[0])]);
+        self.language.contrast(&name, &not);
+        self.language.weight(&name, 0.4);
+    }
+
     /// Keys of the noun with the number of rows at the other end that satisfy a condition, zeros too.
     pub(super) fn counted(&self, path: &Path, condition: &str) -> String {
         let noun = self.noun(path.from);
@@ -328,6 +487,13 @@ impl Rules<'_> {
             phrases.push(&event.one);
         }
         self.language.phrases(&name, &phrases);
+    }
+
+    /// Whether the rows under a noun are about as many as its own: the shipments of orders, which say more about an order.
+    fn is_extension(&self, path: &Path) -> bool {
+        let nouns = path.nouns(self.plan);
+        let (own, below) = (self.noun(nouns[0]).rows, self.noun(nouns[1]).rows);
+        below * 2 <= own * 3 && self.noun(path.from).kind == NounKind::Rows
     }
 
     /// Whether a path leads over an event, and over nothing else, from a person to a thing or back, or from the event

@@ -37,8 +37,9 @@ impl Rules<'_> {
                 let class = crate::scaffold::language::Class {
                     name: format!("named {} {}", noun.title, noun.one),
                     ty: one.clone(),
+                    phrases: Vec::new(),
                     form: format!("named_{}('{{name}}')", noun.ty.to_lowercase()),
-                    table: names_query(noun),
+                    table: names_query(noun, false),
                     sql: format!(
                         "select {} from {} as t0 where {label} = {{name}}",
                         paths::key(noun, "t0"),
@@ -131,12 +132,19 @@ impl Rules<'_> {
                 element: filter,
                 result: filters.clone(),
             });
-            let say = [format!("{many} {{1}}")];
+            let mut say = vec![format!("{many} {{1}}"); 3];
+            if noun.is_person && noun.kind == NounKind::Rows {
+                say.push("who {1}".to_owned());
+            }
             self.language.add(&name, format!("{filters} -> {rows}"), narrowed(&[1]), &strs(&say));
         }
         if self.has_kinds[place] {
             self.language.ty(&kind, &[]);
-            let say = [format!("{{1}} {many}"), format!("{{1}} {many}"), format!("{many} that are {{1}}")];
+            let mut say =
+                vec![format!("{{1}} {many}"), format!("{{1}} {many}"), format!("{many} that are {{1}}")];
+            if self.is_implicit[place] {
+                say.extend(["{1}".to_owned(), "{1}".to_owned()]);
+            }
             self.language.add(&name, format!("{kind} -> {rows}"), narrowed(&[1]), &strs(&say));
             if self.has_filters[place] {
                 let say = [format!("{{1}} {many} {{2}}")];
@@ -233,7 +241,7 @@ pub(super) fn show(noun: &Noun) -> String {
 }
 
 /// The names of a noun's rows, as a query.
-pub(super) fn names_query(noun: &Noun) -> String {
+pub(super) fn names_query(noun: &Noun, with_other: bool) -> String {
     let label = noun.label.as_deref().map(|label| paths::on(label, "t0")).unwrap_or_default();
     // Names such as *in* (a country) would be read into every question.
     let stopped: Vec<String> = noun.stopped.iter().map(|name| crate::schema::literal(name)).collect();
@@ -242,8 +250,17 @@ pub(super) fn names_query(noun: &Noun) -> String {
     } else {
         format!(" and {label} not in ({})", stopped.join(", "))
     };
+    // The singular of names that seem to be plurals, and the other way round.
+    let other = if with_other {
+        format!(
+            ", case when {label} like '%ies' then substr({label}, 1, length({label}) - 3) || 'y' \
+             when {label} like '%s' then substr({label}, 1, length({label}) - 1) else {label} || 's' end as other"
+        )
+    } else {
+        String::new()
+    };
     format!(
-        "sql: select distinct {label} as name from {} as t0 where {label} <> ''{but} order by 1 limit {MOST_NAMES}",
+        "sql: select distinct {label} as name{other} from {} as t0 where {label} <> ''{but} order by 1 limit {MOST_NAMES}",
         noun.source
     )
 }

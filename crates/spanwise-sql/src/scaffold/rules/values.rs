@@ -57,10 +57,21 @@ impl Rules<'_> {
                 if attribute.kind.is_ranked() {
                     self.superlatives(place, attribute);
                 }
+                if attribute.kind == Kind::Number
+                    && matches!(
+                        attribute.text.as_str(),
+                        "stock" | "inventory" | "in stock" | "units in stock" | "quantity in stock"
+                    )
+                {
+                    self.stock(place, attribute);
+                }
                 if attribute.is_main && attribute.kind != Kind::Text {
                     self.bare(place, attribute);
                 }
             }
+        }
+        for place in 0..self.plan.nouns.len() {
+            self.overdue(place);
         }
         self.of_types();
         self.phrases_of_comparisons();
@@ -133,6 +144,9 @@ impl Rules<'_> {
         }
         self.equal(place, attribute, &name);
         let mut phrases = vec![text.clone()];
+        if attribute.text == "cost" && text != "cost" {
+            phrases.extend(["purchase cost", "unit cost", "purchase price"].map(str::to_owned));
+        }
         phrases.extend(attribute.happened.clone());
         self.language.phrases(&name, &strs(&phrases));
         if attribute.is_nullable {
@@ -242,6 +256,47 @@ impl Rules<'_> {
         self.language.phrases("known", &["with", "have"]);
     }
 
+    /// *overdue loans*: what is due and has not come back.
+    fn overdue(&mut self, place: usize) {
+        let noun = self.noun(place);
+        let on = |happened: &[&str]| {
+            let is = |attribute: &&Attribute| {
+                attribute.happened.as_deref().is_some_and(|known| happened.contains(&known))
+            };
+            noun.attributes
+                .iter()
+                .find(is)
+                .map(|attribute| (paths::on(&attribute.value, "t0"), attribute.is_nullable))
+        };
+        if let (Some((due, _)), Some((back, true))) =
+            (on(&["due"]), on(&["returned", "paid", "completed", "delivered", "finished", "closed"]))
+        {
+            let kind = self.kind(place);
+            let key = paths::key(noun, "t0");
+            let sql = format!(
+                "select {key} from {} as t0 where {back} is null and {due} < current_date",
+                noun.source
+            );
+            self.language.add("overdue", format!("-> {kind}"), keys(sql), &["overdue", "late"]);
+            self.language.phrases("overdue", &["overdue", "late", "past due"]);
+        }
+    }
+
+    /// *products in stock*, *out of stock*.
+    fn stock(&mut self, place: usize, attribute: &Attribute) {
+        let noun = self.noun(place);
+        let (key, v) = (paths::key(noun, "t0"), paths::on(&attribute.value, "t0"));
+        for (name, operator, words) in [
+            ("in_stock", "> 0", &["in stock", "that are in stock", "available", "that are available"]),
+            ("out_of_stock", "<= 0", &["out of stock", "that are out of stock", "sold out", "not in stock"]),
+        ] {
+            let sql = format!("select {key} from {} as t0 where {v} {operator}", noun.source);
+            self.filter(place, name, "", keys(sql), words);
+            self.language.phrases(name, words);
+        }
+        self.language.contrast("in_stock", "out_of_stock");
+    }
+
     /// *discontinued products*, *customers with newsletter*.
     fn flag(&mut self, place: usize, attribute: &Attribute) {
         let noun = self.noun(place);
@@ -281,7 +336,15 @@ impl Rules<'_> {
     /// *cheapest products*, *the 5 heaviest products*, *latest orders*.
     fn superlatives(&mut self, place: usize, attribute: &Attribute) {
         let (mut most, mut least): (Vec<String>, Vec<String>) = (Vec::new(), Vec::new());
+        let (mut most_after, mut least_after): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
         if let Some(degrees) = attribute.degrees {
+            let after = english::AFTER.iter().find(|(word, ..)| degrees.columns.contains(word));
+            if let Some((_, more, less)) =
+                after.filter(|_| attribute.is_main || attribute.kind == Kind::Number)
+            {
+                most_after.extend(*more);
+                least_after.extend(*less);
+            }
             most.extend(degrees.most.iter().map(|text| (*text).to_owned()));
             least.extend(degrees.least.iter().map(|text| (*text).to_owned()));
         }
@@ -300,8 +363,8 @@ impl Rules<'_> {
             }
         }
         if !most.is_empty() {
-            self.superlative(place, attribute, &names.0, "desc", &most);
-            self.superlative(place, attribute, &names.1, "asc", &least);
+            self.superlative(place, attribute, &names.0, "desc", (&most, &most_after));
+            self.superlative(place, attribute, &names.1, "asc", (&least, &least_after));
             self.language.contrast(&names.0, &names.1);
         }
         if attribute.kind == Kind::Date && attribute.is_main {
@@ -310,19 +373,20 @@ impl Rules<'_> {
             let earliest = ["earliest", "oldest", "first"].map(str::to_owned);
             let is_birth = attribute.happened.as_deref() == Some("born");
             if !is_birth {
-                self.superlative(place, attribute, &names.0, "desc", &latest);
-                self.superlative(place, attribute, &names.1, "asc", &earliest);
+                self.superlative(place, attribute, &names.0, "desc", (&latest, &[]));
+                self.superlative(place, attribute, &names.1, "asc", (&earliest, &[]));
             }
         }
     }
 
+    /// One superlative: its words before the noun, and after it.
     fn superlative(
         &mut self,
         place: usize,
         attribute: &Attribute,
         name: &str,
         order: &str,
-        words: &[String],
+        (words, after): (&[String], &[&str]),
     ) {
         let noun = self.noun(place);
         let (rows, chosen) = (ty(noun, "Set"), ty(noun, "Best"));
@@ -331,8 +395,11 @@ impl Rules<'_> {
             "select key from (select {key} as key, rank() over (order by {v} {order}) as place from {} as t0 where {key} in ({{1}}) and {v} is not null) as s where place = 1",
             noun.source
         );
-        let say: Vec<String> =
-            words.iter().flat_map(|word| [format!("the {word} {{1}}"), format!("{word} {{1}}")]).collect();
+        let say: Vec<String> = words
+            .iter()
+            .flat_map(|word| [format!("the {word} {{1}}"), format!("{word} {{1}}")])
+            .chain(after.iter().map(|text| format!("{{1}} {text}")))
+            .collect();
         self.language.add(name, format!("{rows} -> {chosen}"), keys(best), &strs(&say));
         let several = format!(
             "select {key}, row_number() over (order by {v} {order}, {key}) from {} as t0 where {key} in ({{2}}) and {v} is not null order by {v} {order}, {key} limit {{1:value}}",
@@ -350,6 +417,7 @@ impl Rules<'_> {
             .collect();
         self.language.add(name, format!("Whole, {rows} -> {chosen}"), rank(several), &strs(&say));
         self.language.phrases(name, &strs(words));
+        self.language.phrases(name, after);
     }
 
     /// *products over $5*, *orders in 2024*: comparisons of the main attribute of a kind, whose name is not said.
@@ -476,6 +544,9 @@ impl Rules<'_> {
                         format!("with a {{1}} {phrase} {{2}}"),
                         format!("whose {{1}} is {phrase} {{2}}"),
                         format!("with {phrase} {{2}} {{1}}"),
+                        format!("{{1}} {phrase} {{2}}"),
+                        format!("have a {{1}} {phrase} {{2}}"),
+                        format!("that have a {{1}} {phrase} {{2}}"),
                     ]
                 })
                 .collect();
@@ -599,10 +670,12 @@ impl Rules<'_> {
             "the {1} {3} with the largest {2}",
             "the {1} {3} with the most {2}",
             "top {1} {3} by {2}",
+            "top {1} {3} by {2}",
             "the top {1} {3} by {2}",
             "top {1} {3} with the highest {2}",
         ];
         self.language.add("top", format!("Whole, {ranked}, {rows} -> {chosen}"), rank(sql), &say);
+        self.language.weight("top", 2.0);
         self.language.phrases("top", &["top", "highest", "largest", "most"]);
         for (name, order, words) in [
             (
