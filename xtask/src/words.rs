@@ -87,7 +87,7 @@ const ALLOWED: &[&str] = &[
     "--foreign",
     "foreign key",
     "foreign_key",
-    "ForeignKey",
+    "foreignkey",
     "\"room\"",
 ];
 
