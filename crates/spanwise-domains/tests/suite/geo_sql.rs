@@ -1,4 +1,4 @@
-//! GeoQuery in a database: `domains/geo-sql`, with the facts as tables, against the reference denotations.
+//! GeoQuery in a database: `examples/geo-sql`, with the facts as tables, against the reference denotations.
 //!
 //! The reference data is not part of the repository; without it that test prints a note and passes.
 
@@ -23,7 +23,7 @@ use tempfile::TempDir;
 mod server;
 
 const DENOTATIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data/geo/denotations.jsonl");
-const DIRECTORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../domains/geo-sql");
+const DIRECTORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/geo-sql");
 const USA: &str = "countryid(usa)";
 
 /// A table of facts: its rows by column.
