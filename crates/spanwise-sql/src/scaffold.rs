@@ -1,6 +1,6 @@
 //! Domain files from the schema of a database.
 //!
-//! [`project`] turns a [`Schema`](crate::schema::Schema) into the files of a project. It plans in three steps: *nouns* are the things that
+//! [`project`] turns a [`Schema`] into the files of a project. It plans in three steps: *nouns* are the things that
 //! people can ask for (the rows of a table, and the values of a column with few of them), *links* lead from one to another,
 //! and *rules* give the words, types and fragments for all that can be asked about them.
 

@@ -45,7 +45,7 @@ pub enum Outcome {
 pub struct Question {
     /// [`VERSION`].
     pub version: u64,
-    /// [`Kind::Question`].
+    /// Always `question`.
     pub kind: Kind,
     /// Its name, which judgements refer to.
     pub id: String,
@@ -95,7 +95,7 @@ pub enum Verdict {
 pub struct Judgement {
     /// [`VERSION`].
     pub version: u64,
-    /// [`Kind::Judgement`].
+    /// Always `judgement`.
     pub kind: Kind,
     /// The name of the question.
     pub id: String,
