@@ -214,11 +214,7 @@ impl Rules<'_> {
                 .iter()
                 .map(|text| {
                     let text = text.trim_start_matches("the ").replace("{1}", "{2}");
-                    if text.starts_with("{2}") {
-                        format!("the {{1}} {text}")
-                    } else {
-                        format!("the {{1}} {text}")
-                    }
+                    format!("the {{1}} {text}")
                 })
                 .collect();
             self.language.add(name, format!("Whole, {rows} -> {chosen}"), super::rank(several), &strs(&say));

@@ -3,7 +3,7 @@
 
 use super::values::AGGREGATES;
 use super::{Rules, keys, strs, ty, value};
-use crate::scaffold::attributes::Kind;
+use crate::scaffold::attributes::{Attribute, Kind};
 use crate::scaffold::nouns::NounKind;
 use crate::scaffold::paths::{self, Path};
 
@@ -105,6 +105,9 @@ impl Rules<'_> {
             "select distinct {group}, {key} from {joins} where {key} in ({{1}}) and {group} is not null"
         );
         self.language.add(&name, format!("{rows} -> {grouped}"), value(sql), &strs(&say));
+        if end.kind == NounKind::Rows && path.steps.len() == 1 && !end.is_person {
+            self.rated(path);
+        }
         if end.kind == NounKind::Rows && path.steps.len() == 1 {
             let (all, _) = self.attribute_types(path.to, Kind::Number);
             let sql = format!(
@@ -117,6 +120,41 @@ impl Rules<'_> {
                 &["number of {1}", "the number of {1}", "{1} count"],
             );
         }
+    }
+
+    /// *best rated products*, from the ratings of their reviews.
+    fn rated(&mut self, path: &Path) {
+        let (noun, end) = (self.noun(path.from), self.noun(path.to));
+        let is_rating = |attribute: &&Attribute| {
+            let degrees = attribute.degrees.is_some_and(|degrees| degrees.columns.contains(&"rating"));
+            attribute.kind == Kind::Number && degrees
+        };
+        let Some(rating) = noun.attributes.iter().find(is_rating) else { return };
+        let (rows, chosen) = (ty(end, "Set"), ty(end, "Best"));
+        let (group, v) = (paths::key(end, &path.last()), paths::on(&rating.value, "t0"));
+        let joins = path.joins(self.plan, "join");
+        let averages =
+            format!("{group} as key, avg({v}) as value from {joins} where {v} is not null group by {group}");
+        for (name, order, words) in [
+            ("best_rated", "desc", ["best rated", "highest rated", "top rated", "best reviewed"]),
+            ("worst_rated", "asc", ["worst rated", "lowest rated", "least liked", "worst reviewed"]),
+        ] {
+            let best = format!(
+                "select key from (select key, rank() over (order by value {order}) as place from (select {averages}) as r where key in ({{1}})) as s where place = 1"
+            );
+            let say: Vec<String> = words
+                .iter()
+                .flat_map(|word| [format!("the {word} {{1}}"), format!("{word} {{1}}")])
+                .collect();
+            self.language.add(name, format!("{rows} -> {chosen}"), keys(best), &strs(&say));
+            let several = format!(
+                "select key, row_number() over (order by value {order}, key) from (select {averages}) as r where key in ({{2}}) order by value {order}, key limit {{1:value}}"
+            );
+            let say: Vec<String> = words.iter().map(|word| format!("the {{1}} {word} {{2}}")).collect();
+            self.language.add(name, format!("Whole, {rows} -> {chosen}"), super::rank(several), &strs(&say));
+            self.language.phrases(name, &words);
+        }
+        self.language.contrast("best_rated", "worst_rated");
     }
 
     /// An attribute of what things belong to: *categories with the highest average price*.

@@ -150,7 +150,7 @@ impl Rules<'_> {
             say.push("{other}".to_owned());
         }
         let class = Class {
-            phrases: is_category.then(|| vec!["{name}".to_owned(), "{other}".to_owned()]).unwrap_or_default(),
+            phrases: if is_category { vec!["{name}".to_owned(), "{other}".to_owned()] } else { Vec::new() },
             name: format!("{} by {} of {}", noun.title, end.one, end.title),
             ty: result,
             form: format!("by_{}_{}('{{name}}')", noun.ty.to_lowercase(), end.ty.to_lowercase()),
@@ -251,7 +251,7 @@ impl Rules<'_> {
                 format!("the {{1}} {{3}} with the {words} {{2}}"),
                 format!("{{1}} {{3}} with the {words} {{2}}"),
                 format!("top {{1}} {{3}} with the {words} {{2}}"),
-                format!("top {{1}} {{3}} by number of {{2}}"),
+                "top {1} {3} by number of {2}".to_owned(),
             ];
             self.language.add(
                 name,
@@ -649,8 +649,8 @@ fn event_words(noun: &Noun, end: &Noun, event: &Noun, known: Option<&Verb>) -> V
         Some((_, _, _, participle)) => {
             say.extend([
                 format!("{participle} with {{1}}"),
-                format!("with {{1}}"),
-                format!("containing {{1}}"),
+                "with {1}".to_owned(),
+                "containing {1}".to_owned(),
                 format!("{participle} by {{1}}"),
             ]);
         }

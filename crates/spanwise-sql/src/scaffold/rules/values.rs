@@ -65,6 +65,9 @@ impl Rules<'_> {
                 {
                     self.stock(place, attribute);
                 }
+                if !attribute.is_main && attribute.kind.is_amount() {
+                    self.compared(place, attribute);
+                }
                 if attribute.is_main && attribute.kind != Kind::Text {
                     self.bare(place, attribute);
                 }
@@ -254,6 +257,26 @@ impl Rules<'_> {
         self.filter(place, "known", all, keys("select key from ({1:value}) as v"), &say);
         self.language.phrases("missing", &["without", "no"]);
         self.language.phrases("known", &["with", "have"]);
+    }
+
+    /// *products heavier than 20 kg*: comparisons with an adjective.
+    fn compared(&mut self, place: usize, attribute: &Attribute) {
+        let Some(degrees) = attribute.degrees else { return };
+        let noun = self.noun(place);
+        let (key, v) = (paths::key(noun, "t0"), paths::on(&attribute.value, "t0"));
+        let (slot, field) = literal(attribute.kind);
+        let names = (format!("over_{}", attribute.name), format!("under_{}", attribute.name));
+        for (name, operator, words) in [(&names.0, ">", degrees.more), (&names.1, "<", degrees.less)] {
+            let unit = attribute.unit.unwrap_or_default();
+            let say: Vec<String> = words
+                .iter()
+                .flat_map(|word| [format!("{word} {{1}}"), format!("{word} {{1}} {unit}")])
+                .collect();
+            let sql = format!("select {key} from {} as t0 where {v} {operator} {{1:{field}}}", noun.source);
+            self.filter(place, name, slot, keys(sql), &strs(&say));
+            self.language.phrases(name, words);
+        }
+        self.language.contrast(&names.0, &names.1);
     }
 
     /// *overdue loans*: what is due and has not come back.
