@@ -5,8 +5,11 @@
 //! and *rules* give the words, types and fragments for all that can be asked about them.
 
 mod attributes;
+mod choose;
+mod derived;
 mod english;
 mod files;
+mod labels;
 mod language;
 pub mod names;
 mod nouns;

@@ -6,9 +6,14 @@
 //! values of some orders), and `OrderEach` (a group for each order).
 
 mod amounts;
+mod comparisons;
+mod events;
 mod groups;
 mod relations;
+mod roles;
 mod sets;
+mod states;
+mod superlatives;
 mod values;
 
 use super::language::{Language, Sql};

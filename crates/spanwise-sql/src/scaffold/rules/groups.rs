@@ -28,7 +28,7 @@ impl Rules<'_> {
     }
 
     /// Whether rows are counted by what a path leads to.
-    fn is_group(&self, path: &Path) -> bool {
+    pub(super) fn is_group(&self, path: &Path) -> bool {
         let end = self.noun(path.to);
         let is_plain = path.steps.iter().all(|step| !self.plan.links[step.link].has_role);
         let length = path.steps.len();
@@ -44,7 +44,7 @@ impl Rules<'_> {
     }
 
     /// Rows, or values of rows, with the thing that they belong to as their key: *price per category*.
-    fn by(&mut self, path: &Path) {
+    pub(super) fn by(&mut self, path: &Path) {
         let (noun, end) = (self.noun(path.from), self.noun(path.to));
         let name = format!("each_{}", end.name);
         let one = &end.one;
@@ -123,7 +123,7 @@ impl Rules<'_> {
     }
 
     /// *best rated products*, from the ratings of their reviews.
-    fn rated(&mut self, path: &Path) {
+    pub(super) fn rated(&mut self, path: &Path) {
         let (noun, end) = (self.noun(path.from), self.noun(path.to));
         let is_rating = |attribute: &&Attribute| {
             let degrees = attribute.degrees.is_some_and(|degrees| degrees.columns.contains(&"rating"));
@@ -158,7 +158,7 @@ impl Rules<'_> {
     }
 
     /// An attribute of what things belong to: *categories with the highest average price*.
-    fn lift(&mut self, path: &Path, kind: Kind, columns: &str, name: &str) {
+    pub(super) fn lift(&mut self, path: &Path, kind: Kind, columns: &str, name: &str) {
         let own = ty(self.noun(path.from), kind.suffix());
         let (all, _) = self.attribute_types(path.to, kind);
         let say = [format!("{name} {{1}}"), format!("the {name} {{1}}")];
@@ -166,14 +166,14 @@ impl Rules<'_> {
     }
 
     /// The type of values with what they belong to.
-    fn grouped(&mut self, place: usize, of: &str) -> String {
+    pub(super) fn grouped(&mut self, place: usize, of: &str) -> String {
         let name = format!("{}In", ty(self.noun(place), of));
         self.language.ty(&name, &[]);
         name
     }
 
     /// Counts, sums and averages of groups.
-    fn group_results(&mut self) {
+    pub(super) fn group_results(&mut self) {
         for place in 0..self.plan.nouns.len() {
             let noun = self.noun(place);
             if self.language.has_type(&ty(noun, "RowsIn")) {
@@ -210,7 +210,7 @@ impl Rules<'_> {
     }
 
     /// The type of values by a noun; periods have no attributes of their own.
-    fn result_type(&mut self, place: usize, kind: Kind) -> String {
+    pub(super) fn result_type(&mut self, place: usize, kind: Kind) -> String {
         let noun = self.noun(place);
         if noun.kind == NounKind::Rows {
             return self.attribute_types(place, kind).1;
@@ -228,7 +228,7 @@ impl Rules<'_> {
     }
 
     /// *revenue per category*, *revenue by month*.
-    fn amounts_by(&mut self) {
+    pub(super) fn amounts_by(&mut self) {
         for (place, amount) in self.amounts.clone() {
             for path in self.paths[place].clone() {
                 let end = self.noun(path.to);

@@ -113,7 +113,7 @@ impl Rules<'_> {
     }
 
     /// *orders* with what narrows them.
-    fn narrowed(&mut self, place: usize) {
+    pub(super) fn narrowed(&mut self, place: usize) {
         let noun = self.noun(place);
         let (filters, kind, rows) = (ty(noun, "Filters"), ty(noun, "Kind"), ty(noun, "Set"));
         let name = free(&noun.name);
@@ -160,7 +160,7 @@ impl Rules<'_> {
     }
 
     /// *or* and *not*.
-    fn connectives(&mut self, place: usize) {
+    pub(super) fn connectives(&mut self, place: usize) {
         let noun = self.noun(place);
         let union = || keys("select key from ({1}) as a union select key from ({2}) as b");
         let key = paths::key(noun, "t0");
@@ -185,7 +185,7 @@ impl Rules<'_> {
     }
 
     /// How complete questions begin.
-    fn roots(&mut self) {
+    pub(super) fn roots(&mut self) {
         for place in 0..self.plan.nouns.len() {
             let noun = self.noun(place);
             if !is_asked(noun) {
