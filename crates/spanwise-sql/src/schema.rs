@@ -131,7 +131,7 @@ pub type Progress<'a> = &'a mut dyn FnMut(usize, usize, &str);
 /// # Errors
 /// The catalog cannot be read. A table whose values cannot be read is left as it is, with a note.
 pub fn read(database: &dyn Database, progress: Progress<'_>) -> Result<Schema, DatabaseError> {
-    let asker = catalog::Asker::new(database);
+    let asker = catalog::Reader::new(database);
     let mut schema = match database.dialect() {
         Dialect::Sqlite => sqlite::read(&asker)?,
         Dialect::Postgres => postgres::read(&asker)?,
@@ -142,7 +142,7 @@ pub fn read(database: &dyn Database, progress: Progress<'_>) -> Result<Schema, D
 }
 
 impl Table {
-    /// Its name, with the schema where that is needed, for people.
+    /// Its name, with the schema where that is needed.
     #[must_use]
     pub fn title(&self) -> String {
         match &self.schema {

@@ -135,7 +135,7 @@ pub(super) const UNITS: &[(&str, &str)] = &[
     ("mb", "MB"),
 ];
 
-/// Nouns for people.
+/// Nouns that name a person.
 pub(super) const PEOPLE: &[&str] = &[
     "person",
     "customer",
@@ -193,7 +193,7 @@ pub(super) const PEOPLE: &[&str] = &[
     "rider",
 ];
 
-/// Nouns for people who work for the owner of the database: they sell, and do not buy.
+/// Nouns that name those who work for the owner of the database: they sell, and do not buy.
 pub(super) const STAFF: &[&str] = &[
     "employee",
     "staff",
@@ -242,7 +242,7 @@ pub(super) const PLACES: &[&str] = &[
     "municipality",
 ];
 
-/// Nouns for buildings and rooms: things are *at* or *in* them.
+/// Nouns for buildings and parts of them: things are *at* or *in* them.
 pub(super) const SITES: &[&str] = &[
     "store",
     "shop",

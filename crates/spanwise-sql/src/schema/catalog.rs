@@ -11,7 +11,7 @@ const TIME: Duration = Duration::from_secs(20);
 const ROWS: usize = 200_000;
 
 /// Asks a database.
-pub(super) struct Asker<'a> {
+pub(super) struct Reader<'a> {
     database: &'a dyn Database,
     limits: Limits,
     stop: Stop,
@@ -20,7 +20,7 @@ pub(super) struct Asker<'a> {
 /// A row of an answer.
 pub(super) type Row = Vec<Answer>;
 
-impl<'a> Asker<'a> {
+impl<'a> Reader<'a> {
     pub(super) fn new(database: &'a dyn Database) -> Self {
         Self { database, limits: Limits { time: TIME, rows: ROWS }, stop: Stop::new() }
     }

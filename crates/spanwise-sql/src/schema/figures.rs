@@ -1,6 +1,6 @@
 //! Figures of columns: one statement for a table, and one for the frequent values of each text column.
 
-use super::catalog::{Asker, name, number, text};
+use super::catalog::{Reader, name, number, text};
 use super::{Column, ColumnKind, Figures, MOST_COMMON, MOST_ROWS, Progress, Schema, Table};
 use crate::database::{DatabaseError, Dialect};
 
@@ -27,7 +27,7 @@ const COLUMNS_AT_ONCE: usize = 60;
 const LONG: u64 = 80;
 
 /// Reads the figures of all tables. A table that cannot be read keeps none.
-pub(super) fn read(asker: &Asker<'_>, schema: &mut Schema, progress: Progress<'_>) {
+pub(super) fn read(asker: &Reader<'_>, schema: &mut Schema, progress: Progress<'_>) {
     let count = schema.tables.len();
     for (place, table) in schema.tables.iter_mut().enumerate() {
         progress(place, count, &table.title());
@@ -37,7 +37,7 @@ pub(super) fn read(asker: &Asker<'_>, schema: &mut Schema, progress: Progress<'_
     }
 }
 
-fn table_figures(asker: &Asker<'_>, table: &mut Table) -> Result<(), DatabaseError> {
+fn table_figures(asker: &Reader<'_>, table: &mut Table) -> Result<(), DatabaseError> {
     let source = format!("(select * from {} limit {MOST_ROWS}) as t", table.sql());
     let rows = asker.rows(format!("select count(*) from {source}"))?;
     table.rows = rows.first().map_or(0, |row| number(row, 0));
@@ -151,7 +151,7 @@ fn really(declared: ColumnKind, cells: &[spanwise_reading::Answer], values: u64)
 }
 
 /// The frequent values of a text column.
-fn common(asker: &Asker<'_>, table: &mut Table, place: usize) -> Result<(), DatabaseError> {
+fn common(asker: &Reader<'_>, table: &mut Table, place: usize) -> Result<(), DatabaseError> {
     let column = &table.columns[place];
     let Some(figures) = &column.figures else { return Ok(()) };
     if column.kind != ColumnKind::Text || figures.longest > LONG || figures.values == 0 {

@@ -1,6 +1,6 @@
 //! References that nothing declares: `customer_id` with values that are all in the table of customers.
 
-use super::catalog::{Asker, number};
+use super::catalog::{Reader, number};
 use super::{ColumnKind, ForeignKey, Schema, Table, quoted};
 use crate::scaffold::names;
 
@@ -8,7 +8,7 @@ use crate::scaffold::names;
 const ROWS: u64 = 20_000;
 
 /// Adds the references that names suggest and values confirm. What cannot be read is no reference.
-pub(super) fn foreign_keys(asker: &Asker<'_>, schema: &mut Schema) {
+pub(super) fn foreign_keys(asker: &Reader<'_>, schema: &mut Schema) {
     let prefix = names::common_prefix(schema.tables.iter().map(|table| table.name.as_str()));
     let nouns: Vec<Vec<String>> = schema
         .tables
@@ -62,7 +62,7 @@ fn suggested(schema: &Schema, nouns: &[Vec<String>], from: usize, place: usize) 
 }
 
 /// Whether all values of a column are in another one.
-fn fits(asker: &Asker<'_>, table: &Table, place: usize, other: &Table, referenced: usize) -> bool {
+fn fits(asker: &Reader<'_>, table: &Table, place: usize, other: &Table, referenced: usize) -> bool {
     let (column, key) = (quoted(&table.columns[place].name), quoted(&other.columns[referenced].name));
     let sql = format!(
         "select count(*), coalesce(sum(case when exists (select 1 from {} as o where o.{key} = s.v) then 1 else 0 end), 0) \

@@ -1,6 +1,6 @@
 //! The catalog of PostgreSQL.
 
-use super::catalog::{Asker, flag, name};
+use super::catalog::{Reader, flag, name};
 use super::{Column, ColumnKind, ForeignKey, Schema, Table};
 use crate::database::{DatabaseError, Dialect};
 use hashbrown::HashMap;
@@ -11,7 +11,7 @@ const OF_USERS: &str = "c.relkind in ('r', 'p', 'v', 'm', 'f') and not c.relispa
     and has_schema_privilege(n.oid, 'USAGE')";
 
 /// Reads tables, columns and keys.
-pub(super) fn read(asker: &Asker<'_>) -> Result<Schema, DatabaseError> {
+pub(super) fn read(asker: &Reader<'_>) -> Result<Schema, DatabaseError> {
     let mut schema = Schema { dialect: Dialect::Postgres, tables: Vec::new(), notes: Vec::new() };
     let mut numbers = HashMap::new();
     let rows = asker.rows(format!(
@@ -49,7 +49,7 @@ pub(super) fn read(asker: &Asker<'_>) -> Result<Schema, DatabaseError> {
 type Places = HashMap<(String, String), usize>;
 
 fn columns(
-    asker: &Asker<'_>,
+    asker: &Reader<'_>,
     schema: &mut Schema,
     numbers: &HashMap<String, usize>,
 ) -> Result<Places, DatabaseError> {
@@ -80,7 +80,7 @@ fn columns(
 }
 
 fn constraints(
-    asker: &Asker<'_>,
+    asker: &Reader<'_>,
     schema: &mut Schema,
     numbers: &HashMap<String, usize>,
     places: &mut Places,

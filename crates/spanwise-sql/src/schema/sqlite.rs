@@ -1,12 +1,12 @@
 //! The catalog of SQLite.
 
-use super::catalog::{Asker, flag, name, number, text};
+use super::catalog::{Reader, flag, name, number, text};
 use super::{Column, ColumnKind, ForeignKey, Schema, Table, figures};
 use crate::database::{DatabaseError, Dialect};
 use hashbrown::HashMap;
 
 /// Reads tables, columns and keys. What the columns hold is read later, from the values.
-pub(super) fn read(asker: &Asker<'_>) -> Result<Schema, DatabaseError> {
+pub(super) fn read(asker: &Reader<'_>) -> Result<Schema, DatabaseError> {
     let mut schema = Schema { dialect: Dialect::Sqlite, tables: Vec::new(), notes: Vec::new() };
     let found = asker.rows(
         "select l.name, l.type, l.wr from pragma_table_list as l join sqlite_master as m on m.name = l.name and m.type = l.type \
@@ -35,7 +35,7 @@ pub(super) fn read(asker: &Asker<'_>) -> Result<Schema, DatabaseError> {
     Ok(schema)
 }
 
-fn columns(asker: &Asker<'_>, table: &mut Table) -> Result<(), DatabaseError> {
+fn columns(asker: &Reader<'_>, table: &mut Table) -> Result<(), DatabaseError> {
     let of = figures::literal(&table.name);
     let rows = asker.rows(format!(
         "select name, type, \"notnull\", pk from pragma_table_xinfo({of}) where hidden <> 1 order by cid"
@@ -75,7 +75,7 @@ fn columns(asker: &Asker<'_>, table: &mut Table) -> Result<(), DatabaseError> {
     Ok(())
 }
 
-fn foreign_keys(asker: &Asker<'_>, schema: &mut Schema) -> Result<(), DatabaseError> {
+fn foreign_keys(asker: &Reader<'_>, schema: &mut Schema) -> Result<(), DatabaseError> {
     let tables: HashMap<String, usize> =
         schema.tables.iter().enumerate().map(|(number, table)| (table.name.to_lowercase(), number)).collect();
     for number in 0..schema.tables.len() {

@@ -84,10 +84,10 @@ fn domain_text(project: &Project) -> &str {
 }
 
 const COMPOSITE: &str = "
-    create table room(building text, number integer, seats integer, primary key (building, number));
+    create table hall(building text, number integer, seats integer, primary key (building, number));
     create table lesson(id integer primary key, title text not null, building text, number integer,
-        foreign key (building, number) references room(building, number));
-    insert into room values ('A', 1, 20), ('A', 2, 30), ('B', 1, 25);
+        foreign key (building, number) references hall(building, number));
+    insert into hall values ('A', 1, 20), ('A', 2, 30), ('B', 1, 25);
     insert into lesson values (1, 'Algebra', 'A', 1), (2, 'Botany', 'B', 1), (3, 'Chemistry', null, null);";
 
 const UNDECLARED: &str = "
@@ -102,7 +102,7 @@ const RESERVED: &str = r#"
     insert into "order" values (1, 'x y', 4, 'q', 'r', '2024-01-01'), (2, 'z', 5, 's', 't', '2024-02-01'), (3, 'z', 6, 's', 't', null);
     insert into "Table Of Things" values (1, 'it''s', 1), (2, 'a "b"', 2), (3, 'c\d', 2);"#;
 
-const FOREIGN: &str = r#"
+const OTHER_LANGUAGES: &str = r#"
     create table "größe"("größe_id" integer primary key, "bezeichnung" text, "länge" integer);
     create table "客户"("编号" integer primary key, "姓名" text, "größe_id" integer references "größe"("größe_id"), "注册日期" date);
     insert into "größe" values (1, 'groß', 10), (2, 'klein', 5);
@@ -158,7 +158,7 @@ const SCHEMAS: &[(&str, &str)] = &[
     ("composite", COMPOSITE),
     ("undeclared", UNDECLARED),
     ("reserved", RESERVED),
-    ("foreign_names", FOREIGN),
+    ("other_languages", OTHER_LANGUAGES),
     ("keys_of_domains", KEYS_OF_DOMAINS),
     ("colliding", COLLIDING),
     ("roles", ROLES),

@@ -255,7 +255,7 @@ impl Rules<'_> {
     }
 }
 
-/// Whether a noun is for people who sell, and do not buy.
+/// Whether a noun names those who sell, and do not buy.
 fn is_staff(noun: &crate::scaffold::nouns::Noun) -> bool {
     noun.one.split(' ').any(|word| crate::scaffold::english::STAFF.contains(&word))
 }
