@@ -104,7 +104,14 @@ impl Rules<'_> {
         let is_place = english::has_any(&what, english::PLACES);
         let is_joined = path.steps.iter().any(|step| step.is_down) && self.is_joined(path);
         let (result, say) = if is_kind && path.steps.len() == 1 || is_joined {
-            (self.kind(path.from), vec!["{name}".to_owned()])
+            let say = [
+                "{name}".to_owned(),
+                "{name}".to_owned(),
+                "{name}".to_owned(),
+                format!("{text} {{name}}"),
+                format!("{{name}} {text}"),
+            ];
+            (self.kind(path.from), say.to_vec())
         } else {
             self.has_filters[path.from] = true;
             let mut say = if is_place {
@@ -121,7 +128,18 @@ impl Rules<'_> {
             if is_place && noun.is_person {
                 say.extend(["who live in {name}", "living in {name}", "live in {name}"]);
             } else if is_place {
-                say.push("located in {name}");
+                say.extend(["located in {name}", "based in {name}"]);
+            }
+            if end.is_person && verb(&noun.one).is_some() && path.steps.len() == 1 {
+                let is_staff = end.one.split(' ').any(|word| english::STAFF.contains(&word));
+                say.extend(if is_staff {
+                    ["handled by {name}", "{name} handled", "that {name} took", "did {name} handle"]
+                } else {
+                    ["placed by {name}", "{name} placed", "that {name} made", "has {name} placed"]
+                });
+            }
+            if path.steps.len() == 1 && !is_place {
+                say.extend(["does {name} have", "that {name} has"]);
             }
             let mut say: Vec<String> = say.into_iter().map(str::to_owned).collect();
             if path.steps.len() == 1 {

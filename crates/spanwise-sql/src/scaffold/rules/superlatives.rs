@@ -71,7 +71,14 @@ impl Rules<'_> {
         );
         let say: Vec<String> = words
             .iter()
-            .flat_map(|word| [format!("the {word} {{1}}"), format!("{word} {{1}}")])
+            .flat_map(|word| {
+                [
+                    format!("the {word} {{1}}"),
+                    format!("{word} {{1}}"),
+                    format!("{{1}} is the {word}"),
+                    format!("{{1}} are the {word}"),
+                ]
+            })
             .chain(after.iter().map(|text| format!("{{1}} {text}")))
             .collect();
         self.language.add(name, format!("{rows} -> {chosen}"), keys(best), &strs(&say));
@@ -112,6 +119,8 @@ impl Rules<'_> {
                         format!("{{2}} with the {word} {{1}}"),
                         format!("the {{2}} with the {word} {{1}}"),
                         format!("{{2}} that have the {word} {{1}}"),
+                        format!("{{2}} has the {word} {{1}}"),
+                        format!("{{2}} have the {word} {{1}}"),
                     ]
                 })
                 .collect();

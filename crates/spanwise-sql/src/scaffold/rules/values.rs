@@ -130,7 +130,12 @@ impl Rules<'_> {
             self.language.ty(&answer, &[]);
             self.language.root(&answer);
             self.language.show.push((answer.clone(), super::sets::show(noun)));
-            self.language.say.push((answer.clone(), vec!["{}".to_owned()]));
+            self.language.say.push((
+                answer.clone(),
+                ["{}", "{}", "tell me {}", "can you tell me {}", "i want to know {}"]
+                    .map(str::to_owned)
+                    .to_vec(),
+            ));
         }
         answer
     }
@@ -238,6 +243,7 @@ fn asked(noun: &Noun, attribute: &Attribute) -> Vec<String> {
         format!("what is the {text} of {{1}}"),
         format!("what is {{1}}'s {text}"),
         format!("which {text} does {{1}} have"),
+        format!("what's the {text} of {{1}}"),
     ];
     if let Some(degrees) = attribute.degrees.filter(|_| attribute.is_main || attribute.kind == Kind::Number) {
         asked.extend(degrees.asked.iter().flat_map(|text| [(*text).to_owned(), (*text).to_owned()]));
