@@ -5,8 +5,11 @@
 //! and *rules* give the words, types and fragments for all that can be asked about them.
 
 mod attributes;
+mod choose;
+mod derived;
 mod english;
 mod files;
+mod labels;
 mod language;
 pub mod names;
 mod nouns;
@@ -14,7 +17,7 @@ mod paths;
 mod rules;
 mod toml;
 
-use crate::schema::Schema;
+use crate::schema::{Column, ColumnKind, Schema};
 
 /// What is wanted.
 #[derive(Clone, Debug)]
@@ -45,6 +48,8 @@ pub struct Project {
     pub nouns: Vec<(String, String)>,
     /// What was left out, and why.
     pub left_out: Vec<String>,
+    /// The last day that the database knows, which words such as *last month* refer to in generated questions.
+    pub now: Option<String>,
     /// Number of signatures.
     pub signatures: usize,
 }
@@ -86,7 +91,22 @@ pub fn project(schema: &Schema, options: &Options) -> Result<Project, ScaffoldEr
     let nouns = plan.listed().map(|noun| (noun.title.clone(), noun.many.clone())).collect();
     let mut files = vec![("domain.toml".to_owned(), domain)];
     files.extend(files::others(&plan, options));
-    Ok(Project { files, nouns, left_out: plan.left_out, signatures })
+    Ok(Project { files, nouns, left_out: plan.left_out, now: last_day(schema), signatures })
+}
+
+/// The last day in any column with days; due days and other plans may be later than today.
+fn last_day(schema: &Schema) -> Option<String> {
+    let planned = |name: &str| {
+        names::words(name).iter().any(|word| {
+            ["due", "end", "until", "expiry", "expires", "expiration", "planned"].contains(&word.as_str())
+        })
+    };
+    let columns = schema.tables.iter().flat_map(|table| &table.columns);
+    let days = columns.filter(|column| {
+        matches!(column.kind, ColumnKind::Date | ColumnKind::Timestamp) && !planned(&column.name)
+    });
+    let last = |column: &Column| column.figures.as_ref()?.largest.as_ref()?.get(..10).map(str::to_owned);
+    days.filter_map(last).filter(|day| day.as_str() < "2100").max()
 }
 
 fn check_names(schema: &Schema, options: &Options) -> Result<(), ScaffoldError> {

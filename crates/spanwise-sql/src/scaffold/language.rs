@@ -217,7 +217,11 @@ fn strong(chunk: &[String]) -> (usize, String) {
     let start = chunk.iter().position(|word| !is_weak(word));
     let end = chunk.iter().rposition(|word| !is_weak(word));
     match (start, end) {
-        (Some(start), Some(end)) => (2 + end - start, chunk[start..=end].join(" ")),
+        (Some(start), Some(end)) => {
+            // *How much does {1} cost* is about the cost.
+            let says = |word: &&String| !is_weak(word) && !matches!(word.as_str(), "how" | "much" | "many");
+            (2 + chunk.iter().filter(says).count(), chunk[start..=end].join(" "))
+        }
         // Nothing but weak words: the last one that can be a word of its own.
         _ => (1, chunk.last().filter(|word| *word != "'s").cloned().unwrap_or_default()),
     }
@@ -235,6 +239,6 @@ mod tests {
         language.add("price", "Any -> Money", Sql::Keys(String::new()), &say);
         language.phrases("price", &["price"]);
         language.finish();
-        assert_eq!(language.constants[0].phrases, ["price", "how much", "in", "costing"]);
+        assert_eq!(language.constants[0].phrases, ["price", "cost", "how much", "in", "costing"]);
     }
 }

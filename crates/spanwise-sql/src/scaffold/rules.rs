@@ -6,9 +6,14 @@
 //! values of some orders), and `OrderEach` (a group for each order).
 
 mod amounts;
+mod comparisons;
+mod events;
 mod groups;
 mod relations;
+mod roles;
 mod sets;
+mod states;
+mod superlatives;
 mod values;
 
 use super::language::{Language, Sql};
@@ -36,6 +41,8 @@ const RESERVED: &[&str] = &[
     "containing",
     "handled",
     "overdue",
+    "best_rated",
+    "worst_rated",
     "in_stock",
     "out_of_stock",
     "is",
@@ -125,7 +132,8 @@ fn ty(noun: &Noun, suffix: &str) -> String {
 fn free(name: &str) -> String {
     let is_taken = RESERVED.contains(&name)
         || [
-            "named_", "by_", "each_", "most_", "least_", "all_", "ever_", "never_", "not_", "already_", "no_",
+            "named_", "by_", "each_", "most_", "least_", "all_", "ever_", "never_", "over_", "under_",
+            "not_", "already_", "no_",
         ]
         .iter()
         .any(|start| name.starts_with(start));

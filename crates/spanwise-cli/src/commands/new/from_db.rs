@@ -5,6 +5,7 @@ use crate::commands::data::generate::examples;
 use crate::output::{Status, WrongCall, progress_spinner, say};
 use anyhow::{Context as _, Result, anyhow, bail};
 use serde_json::json;
+use spanwise_core::Moment;
 use spanwise_domains::data::{Example, write_atomic, write_examples};
 use spanwise_domains::exec;
 use spanwise_domains::generate::Settings;
@@ -69,7 +70,8 @@ pub(super) fn run(directory: &Path, args: &FromDb, url: &str) -> Result<Status> 
     for (path, text) in &project.files {
         write_atomic(&draft.path.join(path), |out| out.write_all(text.as_bytes()))?;
     }
-    let counts = checked(&draft.path, args.examples as usize)?;
+    let now = project.now.as_deref().and_then(|day| day.parse().ok());
+    let counts = checked(&draft.path, args.examples as usize, now)?;
     keep(draft, directory)?;
     report(directory, args, &project, counts)
 }
@@ -147,7 +149,7 @@ fn draft(directory: &Path) -> Result<Draft> {
 }
 
 /// Loads the domain file, lets the database check its SQL, and generates examples. The numbers for training and dev.
-fn checked(draft: &Path, count: usize) -> Result<(usize, usize)> {
+fn checked(draft: &Path, count: usize, now: Option<Moment>) -> Result<(usize, usize)> {
     let file = draft.join("domain.toml");
     let spec_text = file.to_string_lossy().into_owned();
     let domain =
@@ -165,7 +167,7 @@ fn checked(draft: &Path, count: usize) -> Result<(usize, usize)> {
         return Ok((0, 0));
     }
     let executor = exec::open(&domain, Some(draft))?;
-    let settings = Settings { n: count, seed: 1, depth: 6, now: None, is_varied: true };
+    let settings = Settings { n: count, seed: 1, depth: 6, now, is_varied: true };
     let (made, report) = examples(&domain, executor.as_deref(), &settings, TIME);
     if made.is_empty() {
         let failure = report.first_failure.map_or(String::new(), |first| format!(": {first}"));

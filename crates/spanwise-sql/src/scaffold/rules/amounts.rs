@@ -11,7 +11,7 @@ impl Rules<'_> {
     pub(super) fn amounts(&mut self) {
         for place in 0..self.plan.nouns.len() {
             let Some(amount) = self.amount_of(place) else { continue };
-            let is_event = super::relations::verb(&self.noun(place).one).is_some()
+            let is_event = super::events::verb(&self.noun(place).one).is_some()
                 || self.noun(place).one.contains("payment");
             if is_event {
                 self.amount(place, &amount);
@@ -25,7 +25,7 @@ impl Rules<'_> {
     }
 
     /// The amount of a row, as an expression of `t0`.
-    fn amount_of(&self, place: usize) -> Option<String> {
+    pub(super) fn amount_of(&self, place: usize) -> Option<String> {
         let noun = self.noun(place);
         if noun.kind != NounKind::Rows {
             return None;
@@ -45,7 +45,7 @@ impl Rules<'_> {
         Some(paths::on(&amount.value, "t0"))
     }
 
-    fn amount(&mut self, place: usize, amount: &str) {
+    pub(super) fn amount(&mut self, place: usize, amount: &str) {
         let plan = self.plan;
         let all = format!("select coalesce(sum({amount}), 0) from {} as t0", plan.nouns[place].source);
         let say = [
@@ -84,7 +84,7 @@ impl Rules<'_> {
                     "how much money did {1} spend",
                     "what did {1} spend in total",
                 ];
-            } else if is_direct && super::relations::verb(&end.one).is_some() {
+            } else if is_direct && super::events::verb(&end.one).is_some() {
                 nouns = vec!["total", "value", "amount", "total value", "total price"];
                 asked = vec!["how much was {1}", "what is the total of {1}", "how much is {1}"];
             }
@@ -123,7 +123,7 @@ impl Rules<'_> {
     }
 
     /// *orders over $100*, *customers who spent more than $100*.
-    fn bare_amount(&mut self, place: usize, sums: &str) {
+    pub(super) fn bare_amount(&mut self, place: usize, sums: &str) {
         let noun = self.noun(place);
         let is_buyer = noun.is_person && !is_staff(noun);
         let sums = named(sums);
@@ -166,7 +166,7 @@ impl Rules<'_> {
     }
 
     /// *who spent the most*, *best selling products*.
-    fn extremes(&mut self, place: usize, of_one: &str, of_two: &str) {
+    pub(super) fn extremes(&mut self, place: usize, of_one: &str, of_two: &str) {
         let noun = self.noun(place);
         let (rows, chosen) = (ty(noun, "Set"), ty(noun, "Best"));
         let is_buyer = noun.is_person && !is_staff(noun);
@@ -181,7 +181,7 @@ impl Rules<'_> {
                 ],
                 &["{1} who spent the least", "{1} spent the least"],
             ]
-        } else if super::relations::verb(&noun.one).is_some() {
+        } else if super::events::verb(&noun.one).is_some() {
             [
                 &["the largest {1}", "the biggest {1}", "the most expensive {1}", "the most valuable {1}"],
                 &["the smallest {1}", "the cheapest {1}"],
@@ -221,7 +221,7 @@ impl Rules<'_> {
         }
         let (most, least) = if is_buyer {
             (["spent the most"], ["spent the least"])
-        } else if super::relations::verb(&noun.one).is_some() {
+        } else if super::events::verb(&noun.one).is_some() {
             (["largest"], ["smallest"])
         } else {
             (["best selling"], ["worst selling"])
@@ -232,10 +232,10 @@ impl Rules<'_> {
     }
 
     /// *revenue in 2024*, by the day of what the parts belong to.
-    fn in_period(&mut self, path: &paths::Path, amount: &str) {
+    pub(super) fn in_period(&mut self, path: &paths::Path, amount: &str) {
         let end = self.noun(path.to);
         let date = end.attributes.iter().find(|attribute| attribute.kind == Kind::Date && attribute.is_main);
-        let Some(date) = date.filter(|_| super::relations::verb(&end.one).is_some()) else { return };
+        let Some(date) = date.filter(|_| super::events::verb(&end.one).is_some()) else { return };
         let v = paths::on(&date.value, &path.last());
         let sql = format!(
             "select coalesce(sum({amount}), 0) from {} where {v} >= {{1:begin}} and {v} < {{1:end}}",

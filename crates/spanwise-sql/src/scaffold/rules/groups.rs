@@ -3,7 +3,7 @@
 
 use super::values::AGGREGATES;
 use super::{Rules, keys, strs, ty, value};
-use crate::scaffold::attributes::Kind;
+use crate::scaffold::attributes::{Attribute, Kind};
 use crate::scaffold::nouns::NounKind;
 use crate::scaffold::paths::{self, Path};
 
@@ -28,7 +28,7 @@ impl Rules<'_> {
     }
 
     /// Whether rows are counted by what a path leads to.
-    fn is_group(&self, path: &Path) -> bool {
+    pub(super) fn is_group(&self, path: &Path) -> bool {
         let end = self.noun(path.to);
         let is_plain = path.steps.iter().all(|step| !self.plan.links[step.link].has_role);
         let length = path.steps.len();
@@ -44,7 +44,7 @@ impl Rules<'_> {
     }
 
     /// Rows, or values of rows, with the thing that they belong to as their key: *price per category*.
-    fn by(&mut self, path: &Path) {
+    pub(super) fn by(&mut self, path: &Path) {
         let (noun, end) = (self.noun(path.from), self.noun(path.to));
         let name = format!("each_{}", end.name);
         let one = &end.one;
@@ -105,6 +105,9 @@ impl Rules<'_> {
             "select distinct {group}, {key} from {joins} where {key} in ({{1}}) and {group} is not null"
         );
         self.language.add(&name, format!("{rows} -> {grouped}"), value(sql), &strs(&say));
+        if end.kind == NounKind::Rows && path.steps.len() == 1 && !end.is_person {
+            self.rated(path);
+        }
         if end.kind == NounKind::Rows && path.steps.len() == 1 {
             let (all, _) = self.attribute_types(path.to, Kind::Number);
             let sql = format!(
@@ -119,8 +122,43 @@ impl Rules<'_> {
         }
     }
 
+    /// *best rated products*, from the ratings of their reviews.
+    pub(super) fn rated(&mut self, path: &Path) {
+        let (noun, end) = (self.noun(path.from), self.noun(path.to));
+        let is_rating = |attribute: &&Attribute| {
+            let degrees = attribute.degrees.is_some_and(|degrees| degrees.columns.contains(&"rating"));
+            attribute.kind == Kind::Number && degrees
+        };
+        let Some(rating) = noun.attributes.iter().find(is_rating) else { return };
+        let (rows, chosen) = (ty(end, "Set"), ty(end, "Best"));
+        let (group, v) = (paths::key(end, &path.last()), paths::on(&rating.value, "t0"));
+        let joins = path.joins(self.plan, "join");
+        let averages =
+            format!("{group} as key, avg({v}) as value from {joins} where {v} is not null group by {group}");
+        for (name, order, words) in [
+            ("best_rated", "desc", ["best rated", "highest rated", "top rated", "best reviewed"]),
+            ("worst_rated", "asc", ["worst rated", "lowest rated", "least liked", "worst reviewed"]),
+        ] {
+            let best = format!(
+                "select key from (select key, rank() over (order by value {order}) as place from (select {averages}) as r where key in ({{1}})) as s where place = 1"
+            );
+            let say: Vec<String> = words
+                .iter()
+                .flat_map(|word| [format!("the {word} {{1}}"), format!("{word} {{1}}")])
+                .collect();
+            self.language.add(name, format!("{rows} -> {chosen}"), keys(best), &strs(&say));
+            let several = format!(
+                "select key, row_number() over (order by value {order}, key) from (select {averages}) as r where key in ({{2}}) order by value {order}, key limit {{1:value}}"
+            );
+            let say: Vec<String> = words.iter().map(|word| format!("the {{1}} {word} {{2}}")).collect();
+            self.language.add(name, format!("Whole, {rows} -> {chosen}"), super::rank(several), &strs(&say));
+            self.language.phrases(name, &words);
+        }
+        self.language.contrast("best_rated", "worst_rated");
+    }
+
     /// An attribute of what things belong to: *categories with the highest average price*.
-    fn lift(&mut self, path: &Path, kind: Kind, columns: &str, name: &str) {
+    pub(super) fn lift(&mut self, path: &Path, kind: Kind, columns: &str, name: &str) {
         let own = ty(self.noun(path.from), kind.suffix());
         let (all, _) = self.attribute_types(path.to, kind);
         let say = [format!("{name} {{1}}"), format!("the {name} {{1}}")];
@@ -128,14 +166,14 @@ impl Rules<'_> {
     }
 
     /// The type of values with what they belong to.
-    fn grouped(&mut self, place: usize, of: &str) -> String {
+    pub(super) fn grouped(&mut self, place: usize, of: &str) -> String {
         let name = format!("{}In", ty(self.noun(place), of));
         self.language.ty(&name, &[]);
         name
     }
 
     /// Counts, sums and averages of groups.
-    fn group_results(&mut self) {
+    pub(super) fn group_results(&mut self) {
         for place in 0..self.plan.nouns.len() {
             let noun = self.noun(place);
             if self.language.has_type(&ty(noun, "RowsIn")) {
@@ -172,7 +210,7 @@ impl Rules<'_> {
     }
 
     /// The type of values by a noun; periods have no attributes of their own.
-    fn result_type(&mut self, place: usize, kind: Kind) -> String {
+    pub(super) fn result_type(&mut self, place: usize, kind: Kind) -> String {
         let noun = self.noun(place);
         if noun.kind == NounKind::Rows {
             return self.attribute_types(place, kind).1;
@@ -190,7 +228,7 @@ impl Rules<'_> {
     }
 
     /// *revenue per category*, *revenue by month*.
-    fn amounts_by(&mut self) {
+    pub(super) fn amounts_by(&mut self) {
         for (place, amount) in self.amounts.clone() {
             for path in self.paths[place].clone() {
                 let end = self.noun(path.to);

@@ -1,19 +1,12 @@
 //! Ways between nouns: *orders of Ann*, *customers with orders*, *customers who bought Summit*, *without*, *most*, *more than 5*.
 
+use super::events::verb;
 use super::{Rules, free, is_asked, keys, rank, strs, ty};
 use crate::scaffold::english;
 use crate::scaffold::language::Class;
 use crate::scaffold::names;
-use crate::scaffold::nouns::{Noun, NounKind};
+use crate::scaffold::nouns::NounKind;
 use crate::scaffold::paths::{self, Path};
-
-/// The verb of an event: the noun of the event, the verb, its past, its participle.
-pub(super) type Verb = (&'static str, &'static str, &'static str, &'static str);
-
-/// The verb of an event, by its noun.
-pub(super) fn verb(noun: &str) -> Option<&'static Verb> {
-    english::VERBS.iter().find(|(event, ..)| noun == *event || noun.ends_with(&format!(" {event}")))
-}
 
 impl Rules<'_> {
     pub(super) fn relations(&mut self) {
@@ -41,7 +34,7 @@ impl Rules<'_> {
         self.language.weight("of", 0.7);
     }
 
-    fn path(&mut self, path: &Path) {
+    pub(super) fn path(&mut self, path: &Path) {
         let end = self.noun(path.to);
         let is_plain = path.steps.iter().all(|step| !self.plan.links[step.link].has_role);
         // Ways back from values lead nowhere new.
@@ -74,7 +67,7 @@ impl Rules<'_> {
     }
 
     /// Things by what they belong to: *orders of customers from Berlin*, *orders of Ann Smith*.
-    fn up(&mut self, path: &Path) {
+    pub(super) fn up(&mut self, path: &Path) {
         let end = self.noun(path.to);
         self.class(path);
         if end.kind == NounKind::Values {
@@ -95,7 +88,7 @@ impl Rules<'_> {
     }
 
     /// A class of names that narrow a noun by themselves: *Berlin* for customers, *Mountain Bikes* for products.
-    fn class(&mut self, path: &Path) {
+    pub(super) fn class(&mut self, path: &Path) {
         let (noun, end) = (self.noun(path.from), self.noun(path.to));
         let Some(label) = &end.label else { return };
         let (source, alias) = self.shortened(path);
@@ -111,7 +104,14 @@ impl Rules<'_> {
         let is_place = english::has_any(&what, english::PLACES);
         let is_joined = path.steps.iter().any(|step| step.is_down) && self.is_joined(path);
         let (result, say) = if is_kind && path.steps.len() == 1 || is_joined {
-            (self.kind(path.from), vec!["{name}".to_owned()])
+            let say = [
+                "{name}".to_owned(),
+                "{name}".to_owned(),
+                "{name}".to_owned(),
+                format!("{text} {{name}}"),
+                format!("{{name}} {text}"),
+            ];
+            (self.kind(path.from), say.to_vec())
         } else {
             self.has_filters[path.from] = true;
             let mut say = if is_place {
@@ -128,7 +128,18 @@ impl Rules<'_> {
             if is_place && noun.is_person {
                 say.extend(["who live in {name}", "living in {name}", "live in {name}"]);
             } else if is_place {
-                say.push("located in {name}");
+                say.extend(["located in {name}", "based in {name}"]);
+            }
+            if end.is_person && verb(&noun.one).is_some() && path.steps.len() == 1 {
+                let is_staff = end.one.split(' ').any(|word| english::STAFF.contains(&word));
+                say.extend(if is_staff {
+                    ["handled by {name}", "{name} handled", "that {name} took", "did {name} handle"]
+                } else {
+                    ["placed by {name}", "{name} placed", "that {name} made", "has {name} placed"]
+                });
+            }
+            if path.steps.len() == 1 && !is_place {
+                say.extend(["does {name} have", "that {name} has"]);
             }
             let mut say: Vec<String> = say.into_iter().map(str::to_owned).collect();
             if path.steps.len() == 1 {
@@ -170,7 +181,7 @@ impl Rules<'_> {
     }
 
     /// The joins of a path. A last step to the values of a column needs no join; the alias and the expression of the column.
-    fn shortened(&self, path: &Path) -> (String, Option<(String, String)>) {
+    pub(super) fn shortened(&self, path: &Path) -> (String, Option<(String, String)>) {
         let last = path.steps.last().map(|step| (&self.plan.links[step.link], step.is_down));
         if let Some((link, false)) = last
             && self.noun(path.to).kind == NounKind::Values
@@ -183,7 +194,7 @@ impl Rules<'_> {
     }
 
     /// The keys at the beginning of a path with a condition on its end.
-    fn reached(&self, path: &Path, condition: &str) -> super::Sql {
+    pub(super) fn reached(&self, path: &Path, condition: &str) -> super::Sql {
         let noun = self.noun(path.from);
         let key = paths::key(noun, "t0");
         let distinct = if path.is_functional() { "" } else { "distinct " };
@@ -191,7 +202,7 @@ impl Rules<'_> {
     }
 
     /// Things by what belongs to them: *customers with orders over $100*, *without*, *with the most*, *with more than 5*.
-    fn down(&mut self, path: &Path, with_counts: bool) {
+    pub(super) fn down(&mut self, path: &Path, with_counts: bool) {
         let (noun, end) = (self.noun(path.from), self.noun(path.to));
         let (rows, chosen, theirs) = (ty(noun, "Set"), ty(noun, "Best"), ty(end, "Set"));
         let (key, other) = (paths::key(noun, "t0"), paths::key(end, &path.last()));
@@ -287,151 +298,6 @@ impl Rules<'_> {
         self.language.weight("exactly", 0.3);
     }
 
-    /// *the most borrowed books*, *members who borrowed the most*: by the number of events.
-    fn popular(&mut self, path: &Path) {
-        let (noun, end) = (self.noun(path.from), self.noun(path.to));
-        let is_down = path.steps.iter().all(|step| step.is_down && !self.plan.links[step.link].has_role);
-        let nouns = path.nouns(self.plan);
-        let inner_event = nouns[1..nouns.len() - 1].iter().any(|noun| verb(&self.noun(*noun).one).is_some());
-        let Some(&(_, _, past, participle)) = verb(&end.one) else { return };
-        let is_staff = noun.one.split(' ').any(|word| english::STAFF.contains(&word));
-        if !is_down
-            || inner_event
-            || path.steps.len() > 2
-            || noun.kind != NounKind::Rows
-            || is_staff
-            || noun.is_detail
-        {
-            return;
-        }
-        let (rows, chosen) = (ty(noun, "Set"), ty(noun, "Best"));
-        let words: Vec<&str> = match participle {
-            "sold" => vec!["ordered", "bought", "sold"],
-            other => vec![other],
-        };
-        for (name, order, word) in [("most", "desc", "most"), ("least", "asc", "least")] {
-            let say: Vec<String> = if noun.is_person {
-                vec![
-                    format!("{{1}} who {past} the {word}"),
-                    format!("{{1}} {past} the {word}"),
-                    format!("{{1}} has {past} the {word}"),
-                ]
-            } else {
-                words
-                    .iter()
-                    .flat_map(|did| {
-                        [
-                            format!("the {word} {did} {{1}}"),
-                            format!("{word} {did} {{1}}"),
-                            format!("{{1}} that were {did} the {word}"),
-                            format!("{{1}} was {did} the {word}"),
-                        ]
-                    })
-                    .collect()
-            };
-            let name = format!(
-                "{name}_{}",
-                names::snake(&names::words(if noun.is_person { past } else { participle }), "did")
-            );
-            let counted = self.counted(path, "1 = 1");
-            let best = format!(
-                "select key from (select key, rank() over (order by number {order}) as place from ({counted}) as c where key in ({{1}})) as s where place = 1"
-            );
-            self.language.add(&name, format!("{rows} -> {chosen}"), keys(best), &strs(&say));
-            let several = format!(
-                "select key, row_number() over (order by number {order}, key) from ({counted}) as c where key in ({{2}}) order by number {order}, key limit {{1:value}}"
-            );
-            let say: Vec<String> = say
-                .iter()
-                .map(|text| format!("the {{1}} {}", text.trim_start_matches("the ").replace("{1}", "{2}")))
-                .collect();
-            self.language.add(&name, format!("Whole, {rows} -> {chosen}"), rank(several), &strs(&say));
-        }
-    }
-
-    /// *products that were never ordered*, *customers who never ordered*.
-    fn ever(&mut self, path: &Path, &(_, _, past, participle): &Verb) {
-        let noun = self.noun(path.from);
-        let key = paths::key(noun, "t0");
-        let exists = path.exists(self.plan, "1 = 1");
-        let words: Vec<&str> = if noun.is_person {
-            [past]
-                .into_iter()
-                .chain(["ordered", "bought"].into_iter().filter(|_| matches!(past, "ordered" | "bought")))
-                .collect()
-        } else {
-            [participle]
-                .into_iter()
-                .chain(
-                    ["ordered", "bought", "sold"]
-                        .into_iter()
-                        .filter(|_| matches!(past, "ordered" | "bought")),
-                )
-                .collect()
-        };
-        let name = format!("ever_{}", names::snake(&names::words(words[0]), "did"));
-        let (never, ever): (Vec<String>, Vec<String>) = if noun.is_person {
-            (
-                words
-                    .iter()
-                    .flat_map(|word| {
-                        [
-                            format!("who never {word} anything"),
-                            format!("who have never {word} anything"),
-                            format!("who have not {word} anything"),
-                            format!("never {word} anything"),
-                            format!("who never {word}"),
-                        ]
-                    })
-                    .collect(),
-                words
-                    .iter()
-                    .flat_map(|word| {
-                        [
-                            format!("who {word} something"),
-                            format!("who have {word} something"),
-                            format!("who {word} anything"),
-                        ]
-                    })
-                    .collect(),
-            )
-        } else {
-            (
-                words
-                    .iter()
-                    .flat_map(|word| {
-                        [
-                            format!("that were never {word}"),
-                            format!("that have never been {word}"),
-                            format!("have never been {word}"),
-                            format!("that nobody {word}"),
-                            format!("not {word} yet"),
-                            format!("never {word}"),
-                        ]
-                    })
-                    .collect(),
-                words
-                    .iter()
-                    .flat_map(|word| {
-                        [
-                            format!("that have been {word}"),
-                            format!("that were {word}"),
-                            format!("have been {word}"),
-                        ]
-                    })
-                    .collect(),
-            )
-        };
-        let from = format!("select {key} from {} as t0 where", noun.source);
-        let not = name.replacen("ever", "never", 1);
-        self.filter(path.from, &not, "", keys(format!("{from} not {exists}")), &strs(&never));
-        self.filter(path.from, &name, "", keys(format!("{from} {exists}")), &strs(&ever));
-        self.language.phrases(&not, &[&format!("never {}", words[0])]);
-        self.language.phrases(&name, &[&format!("been {}", words[0])]);
-        self.language.contrast(&name, &not);
-        self.language.weight(&name, 0.4);
-    }
-
     /// Keys of the noun with the number of rows at the other end that satisfy a condition, zeros too.
     pub(super) fn counted(&self, path: &Path, condition: &str) -> String {
         let noun = self.noun(path.from);
@@ -443,220 +309,10 @@ impl Rules<'_> {
         )
     }
 
-    /// Two things that meet in an event: *customers who bought Summit*, *products that Ann Smith reviewed*.
-    fn event(&mut self, path: &Path) {
-        let (noun, end) = (self.noun(path.from), self.noun(path.to));
-        let nouns = path.nouns(self.plan);
-        let event = path.steps.iter().rposition(|step| step.is_down).map(|step| self.noun(nouns[step + 1]));
-        let Some(event) = event else { return };
-        let known = verb(&event.one);
-        let is_staff = |noun: &Noun| noun.one.split(' ').any(|word| english::STAFF.contains(&word));
-        if is_staff(noun) || is_staff(end) {
-            self.handled(path, noun, end);
-            return;
-        }
-        let name = match known {
-            Some(_) if !noun.is_person && !end.is_person => "containing".to_owned(),
-            Some((_, _, past, _)) => names::snake(&names::words(past), "did"),
-            None => format!("by_{}", names::snake(&names::words(&event.one), "event")),
-        };
-        let say = event_words(noun, end, event, known);
-        let sql = self.reached(path, &format!("{} in ({{1}})", paths::key(end, &path.last())));
-        let name = free(&name);
-        // Of two events between the same things, the one with a verb of its own is found by it.
-        for suffix in ["Any", "Filters", "Kind"] {
-            let has = match suffix {
-                "Any" => true,
-                "Filters" => self.has_filters[path.to],
-                _ => self.has_kinds[path.to],
-            };
-            // Narrowed things without their noun: *who bought helmets*.
-            if has && (suffix == "Any" || noun.is_person) {
-                self.filter(path.from, &name, &ty(end, suffix), sql.clone(), &strs(&say));
-            }
-        }
-        let mut phrases: Vec<&str> =
-            known.map(|(_, _, past, participle)| vec![*past, *participle]).unwrap_or_default();
-        if phrases.contains(&"bought") {
-            phrases.extend(["ordered", "purchased"]);
-        }
-        if name == "containing" {
-            phrases = vec!["containing", "with"];
-        }
-        if phrases.is_empty() {
-            phrases.push(&event.one);
-        }
-        self.language.phrases(&name, &phrases);
-    }
-
     /// Whether the rows under a noun are about as many as its own: the shipments of orders, which say more about an order.
-    fn is_extension(&self, path: &Path) -> bool {
+    pub(super) fn is_extension(&self, path: &Path) -> bool {
         let nouns = path.nouns(self.plan);
         let (own, below) = (self.noun(nouns[0]).rows, self.noun(nouns[1]).rows);
         below * 2 <= own * 3 && self.noun(path.from).kind == NounKind::Rows
     }
-
-    /// Whether a path leads over an event, and over nothing else, from a person to a thing or back, or from the event
-    /// to what is in it.
-    fn meets(&self, path: &Path) -> bool {
-        let nouns = path.nouns(self.plan);
-        let inner = &nouns[1..nouns.len() - 1];
-        let (noun, end) = (self.noun(path.from), self.noun(path.to));
-        let is_event = |place: &usize| {
-            let noun = self.noun(*place);
-            verb(&noun.one).is_some() || noun.is_detail || noun.kind == NounKind::Junction
-        };
-        let ends =
-            end.kind == NounKind::Rows && noun.kind == NounKind::Rows && !noun.is_detail && !end.is_detail;
-        let is_close = path.steps.len() == 2 && self.noun(inner[0]).is_detail;
-        ends && inner.iter().all(is_event) && (noun.is_person != end.is_person || is_close)
-    }
-
-    /// What members of the staff did: *employees who sold Summit*.
-    fn handled(&mut self, path: &Path, noun: &Noun, end: &Noun) {
-        let sql = self.reached(path, &format!("{} in ({{1}})", paths::key(end, &path.last())));
-        let say = if noun.is_person {
-            ["who handled {1}", "who sold {1}", "that sold {1}", "handled {1}"]
-        } else {
-            ["handled by {1}", "sold by {1}", "that {1} sold", "that {1} handled"]
-        };
-        self.filter(path.from, "handled", &ty(end, "Any"), sql, &say);
-        self.language.phrases("handled", &["handled", "sold"]);
-    }
-
-    /// References with a role of their own: *orders shipped to*, *the manager of*.
-    fn roles(&mut self, place: usize) {
-        for (number, link) in self.plan.links.iter().enumerate() {
-            if link.child != place || !link.has_role || !is_asked(self.noun(link.parent)) {
-                continue;
-            }
-            let end = self.noun(link.parent);
-            let up = Path::one(self.plan, number, false);
-            let words = english::ROLES
-                .iter()
-                .find(|(role, ..)| link.role == *role || link.role.ends_with(&format!(" {role}")));
-            let role = if link.role.is_empty() { &end.one } else { &link.role };
-            let name = free(&names::snake(&names::words(role), "role"));
-            let mut say: Vec<String> = words
-                .into_iter()
-                .flat_map(|(_, words, _)| words.iter().map(|words| format!("{words} {{1}}")))
-                .collect();
-            say.extend([format!("with {role} {{1}}"), format!("whose {role} is {{1}}")]);
-            let sql = self.reached(&up, &format!("{} in ({{1}})", paths::key(end, "t1")));
-            self.filter(place, &name, &ty(end, "Any"), sql.clone(), &strs(&say));
-            let is_self = link.child == link.parent;
-            if self.ends_in_place(link.parent) && !is_self {
-                let say: Vec<String> =
-                    say[..say.len() - 2].iter().cloned().chain([format!("with {role} {{1}}")]).collect();
-                self.filter(place, &name, &ty(end, "Filters"), sql, &strs(&say));
-                self.has_filters[link.parent] = true;
-            }
-            let noun = self.noun(place);
-            let of = format!("{name}_of");
-            let down = format!(
-                "select distinct {} from {} where {} in ({{1}})",
-                paths::key(end, "t1"),
-                up.joins(self.plan, "join"),
-                paths::key(noun, "t0")
-            );
-            let mut say = vec![
-                format!("the {role} of {{1}}"),
-                format!("{role} of {{1}}"),
-                format!("{{1}}'s {role}"),
-                format!("{{1}} {role}"),
-            ];
-            say.extend(
-                words.into_iter().flat_map(|(.., words)| words.iter().map(|words| format!("{words} {{1}}"))),
-            );
-            self.language.add(
-                &of,
-                format!("{} -> {}", ty(noun, "Any"), ty(end, "Rows")),
-                keys(down),
-                &strs(&say),
-            );
-            let mut phrases = vec![role.as_str()];
-            phrases.extend(words.into_iter().flat_map(|(_, words, _)| words.iter().copied()));
-            self.language.phrases(&name, &phrases);
-            self.language.phrases(&of, &[role]);
-            if self.plan.links[number].is_nullable {
-                let none = format!(
-                    "select {} from {} as t0 where not {}",
-                    paths::key(noun, "t0"),
-                    noun.source,
-                    up.exists(self.plan, "1 = 1")
-                );
-                let name = format!("no_{name}");
-                let say = [
-                    format!("without {role}"),
-                    format!("without a {role}"),
-                    format!("with no {role}"),
-                    format!("that have no {role}"),
-                ];
-                self.filter(place, &name, "", keys(none), &strs(&say));
-                self.language.phrases(&name, &[&format!("no {role}"), &format!("without {role}")]);
-            }
-        }
-    }
-
-    /// Whether a noun has a column with places, so that *shipped to Berlin* makes sense.
-    fn ends_in_place(&self, noun: usize) -> bool {
-        let leads = |path: &Path| {
-            let end = self.noun(path.to);
-            path.steps.len() == 1
-                && end.kind == NounKind::Values
-                && english::has_any(&names::words(&end.one), english::PLACES)
-        };
-        self.paths[noun].iter().any(leads)
-    }
-}
-
-/// How two things that meet in an event are said.
-fn event_words(noun: &Noun, end: &Noun, event: &Noun, known: Option<&Verb>) -> Vec<String> {
-    let mut say: Vec<String> = Vec::new();
-    // People use these words for one another.
-    let also: &[&str] = match known {
-        Some((_, _, "bought" | "ordered", _)) => &["ordered", "purchased", "bought"],
-        Some((_, _, "borrowed", _)) => &["borrowed", "checked out", "loaned"],
-        _ => &[],
-    };
-    if noun.is_person && !end.is_person {
-        say.extend(also.iter().flat_map(|past| {
-            [format!("who {past} {{1}}"), format!("{past} {{1}}"), format!("have {past} {{1}}")]
-        }));
-    } else if end.is_person {
-        say.extend(also.iter().flat_map(|past| {
-            [format!("{past} by {{1}}"), format!("{{1}} {past}"), format!("has {{1}} {past}")]
-        }));
-    }
-    match known {
-        Some((_, _, past, _)) if noun.is_person && !end.is_person => {
-            say.extend([
-                format!("who {past} {{1}}"),
-                format!("that {past} {{1}}"),
-                format!("who have {past} {{1}}"),
-                format!("{past} {{1}}"),
-            ]);
-        }
-        Some((_, verb, past, participle)) if end.is_person && !noun.is_person => {
-            say.extend([
-                format!("{participle} by {{1}}"),
-                format!("{{1}} {past}"),
-                format!("that {{1}} {past}"),
-                format!("did {{1}} {verb}"),
-                format!("that were {participle} by {{1}}"),
-            ]);
-        }
-        Some((_, _, _, participle)) => {
-            say.extend([
-                format!("{participle} with {{1}}"),
-                "with {1}".to_owned(),
-                "containing {1}".to_owned(),
-                format!("{participle} by {{1}}"),
-            ]);
-        }
-        None => {
-            say.extend([format!("with {} for {{1}}", event.many), format!("with {} of {{1}}", event.many)])
-        }
-    }
-    say
 }

@@ -83,6 +83,8 @@ impl Rules<'_> {
             let rows = ty(noun, "Set");
             let say = [
                 "how many {1} are there",
+                "how many different {1} are there",
+                "how many {1} exist",
                 "how many {1}",
                 "the number of {1}",
                 "number of {1}",
@@ -113,7 +115,7 @@ impl Rules<'_> {
     }
 
     /// *orders* with what narrows them.
-    fn narrowed(&mut self, place: usize) {
+    pub(super) fn narrowed(&mut self, place: usize) {
         let noun = self.noun(place);
         let (filters, kind, rows) = (ty(noun, "Filters"), ty(noun, "Kind"), ty(noun, "Set"));
         let name = free(&noun.name);
@@ -132,7 +134,20 @@ impl Rules<'_> {
                 element: filter,
                 result: filters.clone(),
             });
-            let mut say = vec![format!("{many} {{1}}"); 3];
+            let mut say: Vec<String> = [
+                "{1} {many}",
+                "{1} {many}",
+                "{1} {many}",
+                "{many} that are {1}",
+                "{many} are {1}",
+                "{many} in {1}",
+                "{many} in the {1}",
+                "{many} with {1}",
+                "{many} of {1}",
+            ]
+            .iter()
+            .map(|text| text.replace("{many}", many))
+            .collect();
             if noun.is_person && noun.kind == NounKind::Rows {
                 say.push("who {1}".to_owned());
             }
@@ -160,7 +175,7 @@ impl Rules<'_> {
     }
 
     /// *or* and *not*.
-    fn connectives(&mut self, place: usize) {
+    pub(super) fn connectives(&mut self, place: usize) {
         let noun = self.noun(place);
         let union = || keys("select key from ({1}) as a union select key from ({2}) as b");
         let key = paths::key(noun, "t0");
@@ -185,7 +200,25 @@ impl Rules<'_> {
     }
 
     /// How complete questions begin.
-    fn roots(&mut self) {
+    pub(super) fn roots(&mut self) {
+        let figures = [
+            "{}",
+            "{}",
+            "{}",
+            "what is {}",
+            "tell me {}",
+            "show me {}",
+            "can you tell me {}",
+            "calculate {}",
+            "i want to know {}",
+            "what's {}",
+            "give me {}",
+            "find {}",
+            "compute {}",
+        ];
+        self.language
+            .say
+            .push(("Figure".to_owned(), figures.iter().map(|text| (*text).to_owned()).collect()));
         for place in 0..self.plan.nouns.len() {
             let noun = self.noun(place);
             if !is_asked(noun) {
@@ -194,10 +227,12 @@ impl Rules<'_> {
             let mut rows = vec![
                 "{}",
                 "{}",
+                "{}",
                 "show me {}",
                 "show me all {}",
                 "list {}",
                 "list all {}",
+                "which {}",
                 "which {}",
                 "which {} are there",
                 "what {}",
@@ -205,14 +240,30 @@ impl Rules<'_> {
                 "find {}",
                 "show {}",
                 "what are the {}",
+                "what is the {}",
                 "get all {}",
                 "display {}",
                 "i want to see {}",
                 "can you show me {}",
                 "tell me the {}",
+                "give me a list of {}",
+                "i need a list of all {}",
+                "could you list {}",
+                "names of {}",
+                "what are the names of {}",
+                "what is the name of {}",
+                "please list the {}",
+                "which {} do we have",
+                "what are our {}",
+                "let me see {}",
+                "find all {}",
+                "do we have {}",
+                "name the {}",
+                "what's the {}",
+                "which {} exist",
             ];
             if noun.is_person {
-                rows.extend(["who are the {}", "who is the {}"]);
+                rows.extend(["who are the {}", "who is the {}", "who are our {}"]);
             }
             let texts = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
             self.language.say.push((ty(noun, "Rows"), texts(&rows)));
